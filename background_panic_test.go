@@ -298,7 +298,7 @@ func TestPanicOfTheDriverInClose(t *testing.T) {
 }
 
 func init() {
-	driver.Register("panicking", func(context.Context, *url.URL) (driver.Either, error) {
+	driver.Register("panicking", func(context.Context, *url.URL) (driver.Driver, error) {
 		d := newBuggy(memlock.New())
 		d.arm(inClose)
 		return d, nil

@@ -11,7 +11,7 @@ import (
 
 // A Client makes locks on one backend, and keeps alive those that are held or waited for.
 type Client struct {
-	driver   driver.Either
+	driver   driver.Driver
 	sender   *batch.Sender // all operations on claims go through it
 	inbox    *inbox        // what the driver tells comes through it
 	unhear   func()        // ends that
@@ -50,7 +50,7 @@ type Client struct {
 //	zk://host1,host2,host3/chroot           zklock
 //
 // The parameter prefix= sets the prefix of all keys where the engine has keys. Unknown parameters are errors. No error
-// shows the password. The logger is told what explains how the backend will behave: see [driver.Noticer].
+// shows the password. The logger is told what explains how the backend will behave: see [driver.Checker].
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	d, err := driver.Open(ctx, rawURL)
 	if err != nil {
@@ -62,22 +62,22 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		c.label = driver.Redact(u)
 		c.store = cmp.Or(c.store, storeOf(u))
 	}
-	for _, f := range driver.Notices(ctx, d) {
+	notable, _ := driver.Check(ctx, d, true) // an error is no reason not to go on
+	for _, f := range notable {
 		c.warn(c.settings.logger, "holdfast: "+f.Fact, "backend", c.label, "advice", f.Advice)
 	}
 	return c, nil
 }
 
 // New makes a client on a driver. Closing the client does not close the driver.
-func New(d driver.Either, opts ...Option) *Client {
-	waist := driver.Batched(d)
-	t := waist.Traits()
+func New(d driver.Driver, opts ...Option) *Client {
+	t := d.Traits()
 	c := &Client{driver: d, label: t.Backend, store: t.Store, traits: t, settings: defaults().with(opts)}
 	c.closing, c.close = context.WithCancelCause(context.Background())
 	c.lifetime, c.end = context.WithCancel(context.Background())
-	c.sender, c.inbox = batch.New(waist, &batch.Options{Now: clock, Stray: c.strayed}), newInbox()
+	c.sender, c.inbox = batch.New(d, &batch.Options{Now: clock, Stray: c.strayed}), newInbox()
 	c.keeper, c.undoer = newKeeper(c), newUndoer(c)
-	c.unhear = waist.Subscribe(c.inbox.tell)
+	c.unhear = d.Subscribe(c.inbox.tell)
 	return c
 }
 

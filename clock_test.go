@@ -82,7 +82,7 @@ func TestNowAfterSuspension(t *testing.T) {
 }
 
 // silentDriver answers nothing.
-type silentDriver struct{ driver.BatchDriver }
+type silentDriver struct{ driver.Driver }
 
 func (silentDriver) Traits() driver.Traits                      { return driver.Traits{} }
 func (silentDriver) Subscribe(func(driver.Event)) (stop func()) { return func() {} }

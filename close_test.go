@@ -15,7 +15,7 @@ import (
 )
 
 // deaf returns a driver that hears no context end: its releases take an hour.
-func deaf(d driver.BatchDriver) driver.BatchDriver {
+func deaf(d driver.Driver) driver.Driver {
 	return batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 		if op.Kind != driver.OpRelease {
 			return next(op)
@@ -68,13 +68,13 @@ func TestCloseReturnsByItsContext(t *testing.T) {
 // A replaced driver is another one from some moment on.
 type replaced struct {
 	mu    sync.Mutex
-	now   driver.BatchDriver
+	now   driver.Driver
 	tells []func(driver.Event) // who has subscribed, which lasts as long as the test
 }
 
-func replaceable(d driver.BatchDriver) *replaced { return &replaced{now: d} }
+func replaceable(d driver.Driver) *replaced { return &replaced{now: d} }
 
-func (r *replaced) by(d driver.BatchDriver) {
+func (r *replaced) by(d driver.Driver) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now = d
@@ -83,7 +83,7 @@ func (r *replaced) by(d driver.BatchDriver) {
 	}
 }
 
-func (r *replaced) Unwrap() driver.BatchDriver {
+func (r *replaced) Unwrap() driver.Driver {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now

@@ -18,7 +18,7 @@ import (
 type wire struct {
 	world  *world
 	number int // of the client
-	store  driver.BatchDriver
+	store  driver.Driver
 	dead   chan struct{}
 
 	mu     sync.Mutex
@@ -100,7 +100,7 @@ func (a answer) String() string {
 	return strings.Join(said, ", ")
 }
 
-// Do implements [driver.BatchDriver]. Renewals of a batch travel in one message, and what else is in it by itself.
+// Do implements [driver.Driver]. Renewals of a batch travel in one message, and what else is in it by itself.
 func (w *wire) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
 	var messages sync.WaitGroup
 	for _, places := range together(ops) {
@@ -222,7 +222,7 @@ func (w *wire) pause(d time.Duration) bool {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver]. What is pushed while the line is down is lost. The rest arrives in order.
+// Subscribe implements [driver.Driver]. What is pushed while the line is down is lost. The rest arrives in order.
 func (w *wire) Subscribe(tell func(driver.Event)) (stop func()) {
 	return w.store.Subscribe(func(e driver.Event) {
 		who, what := fmt.Sprintf("wire %d", w.number), fmt.Sprintf("%s %s: %+v, %v", e.Name, e.ID, e.Status, e.Err)

@@ -177,7 +177,7 @@ func TestDetachPassesTheGateOn(t *testing.T) {
 }
 
 // attached returns a driver whose claims end together with their client.
-func attached(d driver.BatchDriver) driver.BatchDriver {
+func attached(d driver.Driver) driver.Driver {
 	return withTraits{d, func(t *driver.Traits) { t.Detach = false }}
 }
 

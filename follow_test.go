@@ -17,14 +17,14 @@ import (
 
 // A watched driver counts how often it is asked to watch queues, and who has it tell of them.
 type watched struct {
-	driver.BatchDriver
+	driver.Driver
 	asked       atomic.Int64
 	subscribers atomic.Int64
 }
 
-func watch(d driver.BatchDriver) *watched {
+func watch(d driver.Driver) *watched {
 	w := &watched{}
-	w.BatchDriver = batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
+	w.Driver = batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 		if op.Kind == driver.OpWatch {
 			w.asked.Add(1)
 		}
@@ -35,7 +35,7 @@ func watch(d driver.BatchDriver) *watched {
 
 func (w *watched) Subscribe(tell func(driver.Event)) (stop func()) {
 	w.subscribers.Add(1)
-	forget := w.BatchDriver.Subscribe(tell)
+	forget := w.Driver.Subscribe(tell)
 	return sync.OnceFunc(func() {
 		w.subscribers.Add(-1)
 		forget()
@@ -124,9 +124,9 @@ func TestObserveOutlastsErrors(t *testing.T) {
 
 // Where pushes do not come, because watching fails or nothing is told, who looks on asks now and then.
 func TestObserveWithoutPushes(t *testing.T) {
-	for name, unpushed := range map[string]func(driver.BatchDriver) driver.BatchDriver{
-		"nothing is told": func(d driver.BatchDriver) driver.BatchDriver { return untold{d} },
-		"watching fails": func(d driver.BatchDriver) driver.BatchDriver {
+	for name, unpushed := range map[string]func(driver.Driver) driver.Driver{
+		"nothing is told": func(d driver.Driver) driver.Driver { return untold{d} },
+		"watching fails": func(d driver.Driver) driver.Driver {
 			return batch.Intercept(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 				if op.Kind == driver.OpWatch {
 					return driver.Result{Err: errors.New("no way for pushes")}

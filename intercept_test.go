@@ -12,7 +12,7 @@ import (
 type next = func(driver.Op) driver.Result
 
 // onRequests returns a driver that has f do the requests of d, renewals among them.
-func onRequests(d driver.BatchDriver, f batch.Interceptor) driver.BatchDriver {
+func onRequests(d driver.Driver, f batch.Interceptor) driver.Driver {
 	return batch.Intercept(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
 		if op.Kind != driver.OpRequest {
 			return next(op)
@@ -22,28 +22,28 @@ func onRequests(d driver.BatchDriver, f batch.Interceptor) driver.BatchDriver {
 }
 
 // doOne does one operation by itself.
-func doOne(ctx context.Context, d driver.BatchDriver, op driver.Op) (r driver.Result) {
+func doOne(ctx context.Context, d driver.Driver, op driver.Op) (r driver.Result) {
 	d.Do(ctx, []driver.Op{op}, func(_ int, got driver.Result) { r = got })
 	return r
 }
 
 // A withTraits is a driver that says other things of itself. It does what it says that it can do.
 type withTraits struct {
-	driver.BatchDriver
+	driver.Driver
 	change func(*driver.Traits)
 }
 
-func (d withTraits) Unwrap() driver.BatchDriver { return d.BatchDriver }
+func (d withTraits) Unwrap() driver.Driver { return d.Driver }
 
 func (d withTraits) Traits() driver.Traits {
-	t := d.BatchDriver.Traits()
+	t := d.Driver.Traits()
 	d.change(&t)
 	return t
 }
 
 func (d withTraits) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
 	t := d.Traits()
-	batch.Intercept(d.BatchDriver, func(_ context.Context, op driver.Op, next next) driver.Result {
+	batch.Intercept(d.Driver, func(_ context.Context, op driver.Op, next next) driver.Result {
 		if !t.Ops.Has(op.Kind) {
 			return driver.Result{Err: driver.Unsupported(t, op.Kind.String())}
 		}
@@ -52,20 +52,20 @@ func (d withTraits) Do(ctx context.Context, ops []driver.Op, done func(int, driv
 }
 
 // An untold driver tells of nothing by itself.
-type untold struct{ driver.BatchDriver }
+type untold struct{ driver.Driver }
 
 func (untold) Subscribe(func(driver.Event)) (stop func()) { return func() {} }
 
 // A followed driver tells of claims what wait returns, as one does whose engine does not push. It tells of no queues.
 type followed struct {
-	driver.BatchDriver
+	driver.Driver
 	events driver.Followers
 }
 
-func following(d driver.BatchDriver, wait func(context.Context, driver.Claim) (driver.Status, error)) *followed {
+func following(d driver.Driver, wait func(context.Context, driver.Claim) (driver.Status, error)) *followed {
 	f := &followed{}
 	f.events.Wait = wait
-	f.BatchDriver = batch.Intercept(d, f.note)
+	f.Driver = batch.Intercept(d, f.note)
 	return f
 }
 
@@ -87,5 +87,5 @@ func (f *followed) Subscribe(tell func(driver.Event)) (stop func()) { return f.e
 
 func (f *followed) Close() error {
 	f.events.Close()
-	return f.BatchDriver.Close()
+	return f.Driver.Close()
 }

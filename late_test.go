@@ -40,7 +40,7 @@ func TestGrantDuringRenewalIsRenewed(t *testing.T) {
 
 // tokenless returns a driver whose waiting claims have no token, as those on the votes of servers and in the formats of
 // others: it knows a claim without a token only while that is granted. Its clients are told to ask now and then.
-func tokenless(request func(driver.Claim) (driver.Status, error)) driver.BatchDriver {
+func tokenless(request func(driver.Claim) (driver.Status, error)) driver.Driver {
 	d := onRequests(memlock.New(), func(_ context.Context, op driver.Op, _ next) (r driver.Result) {
 		r.Status, r.Err = request(op.Claim)
 		return r
@@ -134,7 +134,7 @@ func TestTryLockThatIsLostAtTheGate(t *testing.T) {
 }
 
 // pausing returns a driver that answers its first request as to a process that was paused.
-func pausing(d driver.BatchDriver, pause time.Duration) driver.BatchDriver {
+func pausing(d driver.Driver, pause time.Duration) driver.Driver {
 	var once sync.Once
 	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 		r := next(op)
@@ -196,7 +196,7 @@ func TestTryLockOfWhichAnAttemptIsLate(t *testing.T) {
 }
 
 // straying returns a driver that loses its first request, which arrives later.
-func straying(d driver.BatchDriver) driver.BatchDriver {
+func straying(d driver.Driver) driver.Driver {
 	var lost atomic.Bool
 	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 		if !lost.CompareAndSwap(false, true) {

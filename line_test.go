@@ -15,7 +15,7 @@ import (
 // A line is a driver behind a network that can fail. Its zero faults pass everything on. What was sent together travels
 // together.
 type line struct {
-	driver.BatchDriver
+	driver.Driver
 
 	mu       sync.Mutex
 	faults   faults
@@ -33,11 +33,11 @@ type faults struct {
 	again     time.Duration // so long after they arrived, a copy of them does
 }
 
-func overLine(d driver.BatchDriver) *line {
-	return &line{BatchDriver: d, requests: make(map[string]int)}
+func overLine(d driver.Driver) *line {
+	return &line{Driver: d, requests: make(map[string]int)}
 }
 
-func (l *line) Unwrap() driver.BatchDriver { return l.BatchDriver }
+func (l *line) Unwrap() driver.Driver { return l.Driver }
 
 func (l *line) set(f faults) {
 	l.mu.Lock()
@@ -79,7 +79,7 @@ func (l *line) now(ops []driver.Op) faults {
 	return f
 }
 
-// Do implements [driver.BatchDriver].
+// Do implements [driver.Driver].
 func (l *line) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
 	results, err := l.pass(ctx, ops)
 	for i := range ops {
@@ -126,7 +126,7 @@ func (l *line) pass(ctx context.Context, ops []driver.Op) ([]driver.Result, erro
 func (l *line) send(ctx context.Context, ops []driver.Op) []driver.Result {
 	var mu sync.Mutex
 	results := make([]driver.Result, len(ops))
-	l.BatchDriver.Do(ctx, ops, func(i int, r driver.Result) {
+	l.Driver.Do(ctx, ops, func(i int, r driver.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		results[i] = r
@@ -134,9 +134,9 @@ func (l *line) send(ctx context.Context, ops []driver.Op) []driver.Result {
 	return results
 }
 
-// Subscribe implements [driver.BatchDriver]. What would be told while the line is down is lost.
+// Subscribe implements [driver.Driver]. What would be told while the line is down is lost.
 func (l *line) Subscribe(tell func(driver.Event)) (stop func()) {
-	return l.BatchDriver.Subscribe(func(e driver.Event) {
+	return l.Driver.Subscribe(func(e driver.Event) {
 		l.mu.Lock()
 		down := l.faults.cut || l.faults.mute
 		l.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *line) Subscribe(tell func(driver.Event)) (stop func()) {
 }
 
 // newClient returns a client on a store, closed with the test.
-func newClient(t testing.TB, d driver.BatchDriver, opts ...holdfast.Option) *holdfast.Client {
+func newClient(t testing.TB, d driver.Driver, opts ...holdfast.Option) *holdfast.Client {
 	t.Helper()
 	c := holdfast.New(d, opts...)
 	t.Cleanup(func() {

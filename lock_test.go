@@ -109,7 +109,7 @@ func TestDoContextEndsBeforeTheNextHolds(t *testing.T) {
 }
 
 // tokenWithTheGrant returns a driver whose tokens come with the grant, as those of a quorum do.
-func tokenWithTheGrant(d driver.BatchDriver) driver.BatchDriver {
+func tokenWithTheGrant(d driver.Driver) driver.Driver {
 	return onRequests(d, func(_ context.Context, op driver.Op, next next) driver.Result {
 		r := next(op)
 		if !r.Status.Granted {

@@ -45,7 +45,7 @@ func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 //
 // It acquires the locks in the order of their names, and locks of the same name in the order of their stores, whatever
 // the order of the arguments. So callers who want the same locks never wait for each other in a circle, in this process
-// or another. For that a store must have the same name everywhere: the one that its driver gives ([driver.Identifier]),
+// or another. For that a store must have the same name everywhere: the one that its driver gives (Store of [driver.Traits]),
 // or else the URL given to [Open], which all programs should spell alike. Two locks of the same name on stores without
 // such names are refused with an error that matches [errors.ErrUnsupported].
 //
@@ -246,6 +246,6 @@ func (c *Client) sameStore(other *Client) bool {
 	return c == other || c.store != "" && c.store == other.store || sameDriver(c.driver, other.driver)
 }
 
-func sameDriver(d, e driver.Either) bool {
+func sameDriver(d, e driver.Driver) bool {
 	return reflect.ValueOf(d).Comparable() && reflect.ValueOf(e).Comparable() && d == e
 }

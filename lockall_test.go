@@ -15,10 +15,10 @@ import (
 )
 
 // A nameless driver cannot say which store it is of.
-type nameless struct{ driver.BatchDriver }
+type nameless struct{ driver.Driver }
 
 func (d nameless) Traits() driver.Traits {
-	t := d.BatchDriver.Traits()
+	t := d.Driver.Traits()
 	t.Store = ""
 	return t
 }
@@ -27,7 +27,7 @@ func (d nameless) Traits() driver.Traits {
 var byURL sync.Map
 
 func init() {
-	driver.Register("lockall", func(_ context.Context, u *url.URL) (driver.Either, error) {
+	driver.Register("lockall", func(_ context.Context, u *url.URL) (driver.Driver, error) {
 		store, ok := byURL.Load(u.Query().Get("store"))
 		if !ok {
 			return nil, errors.New("no such store")
@@ -149,7 +149,7 @@ func TestLockAllNoticesLoss(t *testing.T) {
 
 // breaking returns a driver that breaks the lock of one name before it grants the next, and does not heed that the
 // caller gave up.
-func breaking(d driver.BatchDriver, name string) driver.BatchDriver {
+func breaking(d driver.Driver, name string) driver.Driver {
 	return onRequests(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
 		if op.Claim.Name == name {
 			return next(op)

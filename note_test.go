@@ -87,7 +87,7 @@ func TestNoNoteOfNothing(t *testing.T) {
 }
 
 // unnoted returns a driver whose locks about notes cannot be read: that fails, or hangs if err is nil.
-func unnoted(d driver.BatchDriver, err error) driver.BatchDriver {
+func unnoted(d driver.Driver, err error) driver.Driver {
 	return batch.Intercept(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
 		switch {
 		case op.Kind != driver.OpQueue || !driver.HoldsNotes(op.Claim.Name):

@@ -96,7 +96,7 @@ func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if err := c.closed(); err != nil {
 		return nil, c.failure("check", err)
 	}
-	findings, err := driver.Check(ctx, c.driver)
+	findings, err := driver.Check(ctx, c.driver, false)
 	if err != nil {
 		err = c.failure("check", err)
 	}

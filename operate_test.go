@@ -16,12 +16,12 @@ import (
 
 // An examined driver has findings, and has leftovers.
 type examined struct {
-	driver.BatchDriver
+	driver.Driver
 	ages []time.Duration // that Reap was called with
 	err  error
 }
 
-func (d *examined) Check(context.Context) ([]driver.Finding, error) {
+func (d *examined) Check(context.Context, bool) ([]driver.Finding, error) {
 	return []driver.Finding{{Level: driver.Unsafe, Fact: "it forgets"}}, d.err
 }
 
@@ -31,7 +31,7 @@ func (d *examined) Reap(_ context.Context, age time.Duration) ([]driver.Leftover
 }
 
 func TestClientCheck(t *testing.T) {
-	d := &examined{BatchDriver: memlock.New()}
+	d := &examined{Driver: memlock.New()}
 	c := newClient(t, d)
 	findings, err := c.Check(t.Context())
 	if err != nil || len(findings) != 1 || findings[0].Level != driver.Unsafe {
@@ -48,7 +48,7 @@ func TestClientCheck(t *testing.T) {
 }
 
 func TestClientReap(t *testing.T) {
-	d := &examined{BatchDriver: memlock.New()}
+	d := &examined{Driver: memlock.New()}
 	c := newClient(t, d)
 	for range 2 {
 		removed, err := c.Reap(t.Context())

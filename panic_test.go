@@ -17,8 +17,8 @@ import (
 
 // A buggy driver panics once, in an operation of the kind that is armed, before it does its work or after.
 type buggy struct {
-	driver.BatchDriver
-	far   driver.BatchDriver
+	driver.Driver
+	far   driver.Driver
 	late  bool // after the work
 	armed atomic.Pointer[string]
 }
@@ -30,9 +30,9 @@ const (
 	inClose  = "close"
 )
 
-func newBuggy(d driver.BatchDriver) *buggy {
+func newBuggy(d driver.Driver) *buggy {
 	p := &buggy{far: d}
-	p.BatchDriver = batch.Intercept(d, p.pass)
+	p.Driver = batch.Intercept(d, p.pass)
 	return p
 }
 
@@ -64,7 +64,7 @@ func (p *buggy) pass(_ context.Context, op driver.Op, next next) driver.Result {
 	return next(op)
 }
 
-// Subscribe implements [driver.BatchDriver].
+// Subscribe implements [driver.Driver].
 func (p *buggy) Subscribe(tell func(driver.Event)) (stop func()) {
 	return p.far.Subscribe(func(e driver.Event) {
 		if p.disarm(inNews) {
@@ -75,10 +75,10 @@ func (p *buggy) Subscribe(tell func(driver.Event)) (stop func()) {
 	})
 }
 
-// Close implements [driver.BatchDriver].
+// Close implements [driver.Driver].
 func (p *buggy) Close() error {
 	defer p.around(inClose)()
-	return p.BatchDriver.Close()
+	return p.Driver.Close()
 }
 
 var errBug = errors.New("a bug")

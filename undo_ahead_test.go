@@ -196,7 +196,7 @@ func TestNobodyWaitsForLaterUndoes(t *testing.T) {
 }
 
 // deafToReleases returns a driver that answers no release.
-func deafToReleases(d driver.BatchDriver) driver.BatchDriver {
+func deafToReleases(d driver.Driver) driver.Driver {
 	return batch.Intercept(d, func(ctx context.Context, op driver.Op, next next) driver.Result {
 		if op.Kind != driver.OpRelease {
 			return next(op)

@@ -156,10 +156,10 @@ func TestBrokenWaiterLeaves(t *testing.T) {
 			return c.Election("m").Campaign(ctx, "a")
 		},
 	} {
-		for how, news := range map[string]func(driver.BatchDriver) driver.BatchDriver{
-			"told":        func(d driver.BatchDriver) driver.BatchDriver { return d },
-			"told to ask": func(d driver.BatchDriver) driver.BatchDriver { return following(d, askNowAndThen) },
-			"not told":    func(d driver.BatchDriver) driver.BatchDriver { return untold{d} },
+		for how, news := range map[string]func(driver.Driver) driver.Driver{
+			"told":        func(d driver.Driver) driver.Driver { return d },
+			"told to ask": func(d driver.Driver) driver.Driver { return following(d, askNowAndThen) },
+			"not told":    func(d driver.Driver) driver.Driver { return untold{d} },
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -11,27 +11,19 @@ type Wrapper interface {
 }
 
 // As finds the ability T in d or, through any number of wrappers, in what d wraps.
-func As[T any](d Either) (T, bool) {
+func As[T any](d Driver) (T, bool) {
 	for d != nil {
 		if able, ok := d.(T); ok {
 			return able, true
 		}
-		d = unwrap(d)
+		w, ok := d.(Wrapper)
+		if !ok {
+			break
+		}
+		d = w.Unwrap()
 	}
 	var none T
 	return none, false
-}
-
-// unwrap returns what d wraps, or nil if d is no wrapper.
-func unwrap(d Either) Either {
-	switch w := d.(type) {
-	case Wrapper:
-		return w.Unwrap()
-	case BatchWrapper:
-		return w.Unwrap()
-	default:
-		return nil
-	}
 }
 
 // Unsupported is the error for something that a backend cannot do. It wraps [errors.ErrUnsupported].

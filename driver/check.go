@@ -8,7 +8,11 @@ import (
 
 // A Checker examines whether the server is configured so that it can keep the driver's promises.
 type Checker interface {
-	Check(ctx context.Context) ([]Finding, error)
+	// Check returns what it found. If brief, that is only what people should be told once they have opened the driver,
+	// because it explains what they are about to see: that no lock can be had for a while, or that an option gives up a
+	// promise. Most drivers have nothing of the kind to say, and then ask the server nothing. A brief Check does not
+	// wait long for engines that do not answer.
+	Check(ctx context.Context, brief bool) ([]Finding, error)
 }
 
 // A Finding is one fact about the server, with advice.
@@ -27,12 +31,18 @@ const (
 	Unsafe               // locks may be lost or held twice
 )
 
-// Check examines the server as [Checker] says, or returns an error that wraps [errors.ErrUnsupported].
-func Check(ctx context.Context, d Either) ([]Finding, error) {
-	if c, ok := As[Checker](d); ok {
-		return c.Check(ctx)
+// Check examines the server as [Checker] says. Where d is no Checker, there is nothing to say in brief, and otherwise
+// an error that wraps [errors.ErrUnsupported].
+func Check(ctx context.Context, d Driver, brief bool) ([]Finding, error) {
+	c, ok := As[Checker](d)
+	switch {
+	case ok:
+		return c.Check(ctx, brief)
+	case brief:
+		return nil, nil
+	default:
+		return nil, Unsupported(d.Traits(), "checking the server")
 	}
-	return nil, Unsupported(d.Traits(), "checking the server")
 }
 
 // clocksApart is how far a server's clock may be from ours before it is worth a word.

@@ -5,10 +5,9 @@
 // [Granted]. Every claim is leased from the moment it is queued, waiting or granted, and is kept alive in the same way
 // in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
 //
-// A driver implements [Driver]. It offers what else its engine can do through the small interfaces of this package
-// ([Waiter], [Renewer], [Watcher], [Peeker], [Lister], [Breaker], [Revoker], [Noter], [Proposer], [Living], [Checker],
-// [Noticer], [Reaper], [Identifier], [ValueStore]), which callers find with [As] and use through the portable function
-// of the same file. Package drivertest is this contract as tests.
+// A driver implements [Driver], which does operations of some kinds; see [Kind]. What some engines can do besides are
+// small interfaces ([Lister], [Checker], [Reaper], [Inheriter], [Noter], [Sharder]), which callers find with [As] and
+// use through the portable function of the same file. Package drivertest is this contract as tests.
 package driver
 
 import (
@@ -55,41 +54,38 @@ type Entry struct {
 	Left    time.Duration // how long it lives unless it is renewed
 }
 
-// A Driver keeps queues of claims on some engine. All methods are safe for concurrent use.
+// A Driver does operations on queues of claims, some at a time, and tells what happens to claims. All methods are safe
+// for concurrent use. It does the operations of Traits.Ops, and answers others with an error that wraps
+// [errors.ErrUnsupported].
 //
-// An error other than those named here means that the outcome is unknown: the request may have been applied, may still
-// be, or may never arrive. The caller repeats it with the same claim, so every method must allow that. An error that
-// wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
+// Callers do not call Do by themselves: package driver/batch gathers operations, bounds how many are under way, and
+// keeps two that are on one claim apart.
 type Driver interface {
-	// Request queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for c.TTL. It
-	// is atomic, and ignores expired claims. A claim that is Detached is renewed only by requests that are Detached;
-	// the answer to any other says what is left of its TTL.
-	//
-	// A renewal changes nothing but how long the claim lives, and whether it is Detached. Token, place, weight, limit,
-	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:
-	// a process that resumes a claim does not know them, and others must go on to see them.
-	//
-	// Where Traits.Detach is false, a claim is renewed only by the client that queued it. A request of another client
-	// is an error as long as the claim is queued, and changes nothing. Any client may release, break or revoke it.
-	//
-	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
-	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and
-	// is not granted leaves no trace at all, and its Status has Granted false.
-	Request(ctx context.Context, c Claim) (Status, error)
-
-	// Release takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID
-	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost. Such a
-	// release also bars an ID that is not queued, so that the request gets [ErrGone] if it arrives later.
-	//
-	// Repeating a Release that succeeded returns nil, for at least a TTL. ErrGone says that the claim had ended in
-	// another way, or never existed. A driver that cannot tell returns [ErrUnknown].
-	Release(ctx context.Context, c Claim) error
-
-	// Queue returns the live claims on a lock, oldest first; none is not an error.
-	Queue(ctx context.Context, name string) ([]Entry, error)
-
 	// Traits returns facts about the driver. They never change while it is open.
 	Traits() Traits
+
+	// Do makes one attempt at each operation of a batch. It calls done once for each, with the operation's
+	// place in the batch, as soon as the result is known, in any order and from any goroutine, and returns
+	// after the last call. It does not call done with a lock that another call of Do needs.
+	//
+	// The operations are independent of each other. Each is atomic by itself, and Do may apply them in any
+	// order, together or apart. No two of a batch are on the same claim; several may be on the same lock. Do
+	// splits a batch as its engine needs it: by server, connection, session or size. It does not keep the batch
+	// after it has returned.
+	//
+	// ctx bounds the attempt. When it ends, operations without a result get an error that matches [ErrUnsent]
+	// if they have surely had no effect and never will, and otherwise the error of ctx. ctx has the values of
+	// the context of the batch's first operation.
+	Do(ctx context.Context, batch []Op, done func(i int, r Result))
+
+	// Subscribe has tell called with what happens to the claims that the driver follows, and to the queues that
+	// it watches, until stop is called. A claim that waits is followed from before the request that queues it
+	// is sent; a granted one if a request has said Follow. OpRelease ends that, as the claim's end does.
+	//
+	// tell is quick, does not block, and does not call the driver. It may be called from any goroutine, under
+	// any of the driver's locks, and once more after stop. An event too many costs a question, and a missing
+	// one costs time.
+	Subscribe(tell func(Event)) (stop func())
 
 	// Close frees what the driver itself opened. It releases no claims: they live until their TTL is over.
 	Close() error
@@ -105,13 +101,14 @@ type Traits struct {
 	FIFO        bool          // place in the queue is the order of arrival
 	ServerClock bool          // expiry is judged by the server's clock alone
 	Weighted    bool          // weights and limits other than 1 of 1 work: readers, semaphores
-	Listed      bool          // Queue works
+	Listed      bool          // OpQueue works
 	Detach      bool          // Claim.Detached works, and other clients may renew a claim
+	Ops         Kinds         // operations that work
 
-	// The fields below are about a BatchDriver.
-
-	Ops   Kinds  // operations that work
-	Store string // what Identifier says; empty: the store cannot be told from others
+	// Store names the store. All its clients, in whatever process, get the same name, and no client of another store
+	// does. People may read it. Clients of several stores use it to lock in one order. Empty: the store cannot be told
+	// from others.
+	Store string
 
 	// Alone is how many operations are under way, of those that could share a batch, before further ones gather to
 	// leave together. Operations that are under way alone are no slower than they were without batches. 0: batches gain

@@ -7,15 +7,21 @@ import (
 	"time"
 )
 
-// Followers implement [BatchDriver.Subscribe] for engines that do not push: a goroutine waits for each claim that is
+// Followers implement [Driver.Subscribe] for engines that do not push: a goroutine waits for each claim that is
 // followed, in whatever way the engine has. The driver calls Note with the result of each operation on a claim, and
 // Watch for OpWatch. The fields are set before the first call.
 type Followers struct {
-	// Wait blocks until a claim may have moved, as [Waiter] says.
+	// Wait blocks until the claim may have moved: a waiting claim was granted or ended, a granted one was revoked,
+	// broken or lost. A Status that is not zero is the claim's new state; a zero Status means "ask again". ErrGone is
+	// the claim's end. Returning early is allowed; returning late only costs time. If ctx ends, Wait returns its error.
 	Wait func(ctx context.Context, c Claim) (Status, error)
-	// Listen has moved called when a granted claim may have moved, as [Listener] says. Nil: Wait serves these, too.
+	// Listen has moved called when a granted claim may have moved, until stop is called, without a goroutine for each.
+	// That includes what happened since the last answer about the claim. moved may be called under any of the driver's
+	// locks, and once more after stop. ctx bounds the call of Listen, not the listening; after an error moved is never
+	// called. Nil: Wait serves these claims, too.
 	Listen func(ctx context.Context, c Claim, moved func()) (stop func(), err error)
-	// Changed blocks until a queue may have changed, as [Watcher] says. Nil: it returns after a pause.
+	// Changed blocks until a queue may have changed since the call, or ctx ends. Returning early is allowed. Nil: a
+	// change is told after a pause, whether there was one or not.
 	Changed func(ctx context.Context, name string) error
 
 	running sync.WaitGroup // goroutines that tell events
@@ -67,7 +73,7 @@ func (fs *Followers) stopAll(followed map[string]*follower) {
 	}
 }
 
-// Subscribe implements [BatchDriver]. Nothing is followed while there is no subscriber.
+// Subscribe implements [Driver]. Nothing is followed while there is no subscriber.
 func (fs *Followers) Subscribe(tell func(Event)) (stop func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -109,9 +115,9 @@ type follower struct {
 	claim    Claim
 	granted  bool
 	cancel   context.CancelFunc
-	answered Mailbox[struct{}] // has something once the claim has been asked about
-	expiry   *time.Timer       // ends it when the claim has ended and nobody said so
-	silence  func()            // ends a listener; nil: there is none. mu guards it
+	answered chan struct{} // has something once the claim has been asked about
+	expiry   *time.Timer   // ends it when the claim has ended and nobody said so
+	silence  func()        // ends a listener; nil: there is none. mu guards it
 }
 
 // stop ends what a follower has under way. mu is not held, because the driver calls tell under its own locks.
@@ -165,7 +171,10 @@ func (fs *Followers) follow(op Op, c Claim, granted bool) (before *follower) {
 	case f == nil && !granted && op.Claim.Token != 0: // another client has queued it: Wait has one who waits
 		return nil
 	case f != nil && f.granted == granted && f.claim.Token == c.Token:
-		f.answered.Put(struct{}{})
+		select {
+		case f.answered <- struct{}{}:
+		default: // it has something
+		}
 		f.expiry.Reset(longerThan(c.TTL))
 		return nil
 	}
@@ -176,7 +185,7 @@ func (fs *Followers) follow(op Op, c Claim, granted bool) (before *follower) {
 // start starts to follow a claim. mu is held.
 func (fs *Followers) start(op Op, c Claim, granted bool) *follower {
 	ctx, cancel := context.WithCancel(fs.life)
-	f := &follower{claim: c, granted: granted, cancel: cancel, answered: NewMailbox[struct{}]()}
+	f := &follower{claim: c, granted: granted, cancel: cancel, answered: make(chan struct{}, 1)}
 	f.expiry = time.AfterFunc(longerThan(c.TTL), func() { fs.leave(f) })
 	if granted && fs.Listen != nil {
 		fs.run(subject{c.Name, c.ID}, func() { fs.listen(ctx, f) })
@@ -282,7 +291,7 @@ func (fs *Followers) wait(ctx context.Context, op Op, f *follower) {
 		default:
 			pace.Reset()
 		}
-		f.answered.Clear()
+		f.unanswered()
 		if st.Granted && !f.granted {
 			fs.noteStatus(op, st) // first, as above
 			fs.tell(e)
@@ -295,12 +304,20 @@ func (fs *Followers) wait(ctx context.Context, op Op, f *follower) {
 	}
 }
 
+// unanswered forgets that a claim has been asked about.
+func (f *follower) unanswered() {
+	select {
+	case <-f.answered:
+	default: // it has not been
+	}
+}
+
 // awaitAnswer waits until a claim has been asked about.
 func (fs *Followers) awaitAnswer(ctx context.Context, f *follower) {
 	late := time.NewTimer(askedWithin)
 	defer late.Stop()
 	select {
-	case <-f.answered.Word():
+	case <-f.answered:
 	case <-late.C:
 	case <-ctx.Done():
 	}
@@ -362,6 +379,9 @@ func (fs *Followers) watch(life context.Context, name string) {
 	fs.mu.Unlock()
 	fs.tell(Event{Name: name})
 }
+
+// watchPause is how long those wait who watch a queue on an engine that tells of no changes.
+const watchPause = time.Second
 
 // errNoWatch stands for an engine that says nothing about queues.
 var errNoWatch = errors.New("the engine tells of no changes")

@@ -44,7 +44,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// DoEach implements [BatchDriver.Do] for engines on which each operation of a batch goes its own way: do makes one
+// DoEach implements [Driver.Do] for engines on which each operation of a batch goes its own way: do makes one
 // attempt at one operation. An operation that is alone runs on the goroutine of the caller, and others have one each,
 // so that none waits for another.
 func DoEach(batch []Op, done func(i int, r Result), do func(Op) Result) {

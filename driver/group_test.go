@@ -9,6 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
+// op returns an operation on a claim that waits for the whole lock m.
+func op(kind driver.Kind, id string) driver.Op {
+	return driver.Op{Kind: kind, Claim: driver.Claim{
+		Name: "m", ID: id, Weight: 1, Limit: 1, TTL: time.Minute, Queue: true,
+	}}
+}
+
 // An operation that is slow, or panics, holds back no other answer of its batch.
 func TestDoEachAnswersOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ type Inheriter interface {
 }
 
 // Inherit returns the files as [Inheriter] says; none where d is no Inheriter.
-func Inherit(d Either) []*os.File {
+func Inherit(d Driver) []*os.File {
 	if i, ok := As[Inheriter](d); ok {
 		return i.Inherit()
 	}

@@ -1,19 +1,11 @@
 package driver
 
-import "context"
+import "time"
 
-// A Living engine says in which of its lives it is, without a vote. No two engines ever have the same life: drivers
-// that get the same life reach the same engine, under whatever address.
-type Living interface {
-	// Life returns the life in which the engine answers. It has the ID that a [Voter] returns. A driver of several
-	// engines returns an error that wraps [errors.ErrUnsupported].
-	Life(ctx context.Context) (Life, error)
-}
-
-// LifeOf returns the life of the engine as [Living] says, or an error that wraps [errors.ErrUnsupported].
-func LifeOf(ctx context.Context, d Driver) (Life, error) {
-	if l, ok := As[Living](d); ok {
-		return l.Life(ctx)
-	}
-	return Life{}, Unsupported(d.Traits(), "telling when it was started")
+// A Life is one run of an engine, for quorums: an engine that keeps nothing, and was started a moment ago, may have
+// forgotten whom it let in. No two engines ever have the same life: drivers that get the same life reach the same
+// engine, under whatever address.
+type Life struct {
+	ID  string        // a new one after each start, in the characters of a claim's ID
+	Age time.Duration // for how long it has lasted at least, by the engine's clock
 }

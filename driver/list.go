@@ -14,7 +14,7 @@ type Lister interface {
 }
 
 // List yields names as [Lister] says, or an error that wraps [errors.ErrUnsupported].
-func List(ctx context.Context, d Either, prefix string) iter.Seq2[string, error] {
+func List(ctx context.Context, d Driver, prefix string) iter.Seq2[string, error] {
 	if l, ok := As[Lister](d); ok {
 		return l.List(ctx, prefix)
 	}

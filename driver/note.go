@@ -48,7 +48,7 @@ type Noter interface {
 
 // AddNote leaves a note with a lock as [Noter] says. Where d is none, the note is a claim on a lock beside that one,
 // which it shares with the other notes; an error that wraps [errors.ErrUnsupported] says that d has no such claims.
-func AddNote(ctx context.Context, d Either, name string, n Note) error {
+func AddNote(ctx context.Context, d Driver, name string, n Note) error {
 	n.By = cut(n.By, MaxNoteBy)
 	if noter, ok := As[Noter](d); ok {
 		return noter.AddNote(ctx, name, n)
@@ -76,7 +76,7 @@ func AddNote(ctx context.Context, d Either, name string, n Note) error {
 }
 
 // RemoveNote takes a note back as [Noter] says, or returns an error that wraps [errors.ErrUnsupported].
-func RemoveNote(ctx context.Context, d Either, name, id string) error {
+func RemoveNote(ctx context.Context, d Driver, name, id string) error {
 	if noter, ok := As[Noter](d); ok {
 		return noter.RemoveNote(ctx, name, id)
 	}
@@ -92,7 +92,7 @@ func RemoveNote(ctx context.Context, d Either, name, id string) error {
 
 // Notes returns the notes on a lock as [Noter] says, or an error that wraps [errors.ErrUnsupported]. Of several
 // requests to let go of one claim, the first stands.
-func Notes(ctx context.Context, d Either, name string) ([]Note, error) {
+func Notes(ctx context.Context, d Driver, name string) ([]Note, error) {
 	if noter, ok := As[Noter](d); ok {
 		notes, err := noter.Notes(ctx, name)
 		return tidied(notes), err
@@ -160,7 +160,7 @@ func noteClaim(name, id string) Claim {
 }
 
 // keepsNotes reports why notes on a lock cannot be claims.
-func keepsNotes(d Either, name string) error {
+func keepsNotes(d Driver, name string) error {
 	t := d.Traits()
 	longest := t.MaxName > 0 && len(name)+len(noteSuffix) > t.MaxName
 	if !t.Listed || !t.Weighted || !t.Detach || longest || t.MaxTTL > 0 && t.MaxTTL < NoteAge {
@@ -170,7 +170,7 @@ func keepsNotes(d Either, name string) error {
 }
 
 // noteClaims returns the claims that are the notes on a lock, oldest first.
-func noteClaims(ctx context.Context, d Either, name string) ([]Entry, error) {
+func noteClaims(ctx context.Context, d Driver, name string) ([]Entry, error) {
 	if err := keepsNotes(d, name); err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func noteClaims(ctx context.Context, d Either, name string) ([]Entry, error) {
 }
 
 // doOne does one operation by itself.
-func doOne(ctx context.Context, d Either, op Op) (r Result) {
-	Batched(d).Do(ctx, []Op{op}, func(_ int, got Result) { r = got })
+func doOne(ctx context.Context, d Driver, op Op) (r Result) {
+	d.Do(ctx, []Op{op}, func(_ int, got Result) { r = got })
 	return r
 }
 

@@ -9,18 +9,20 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // What other versions, or others who may write to the store, have left where notes are is no note that misleads.
 func TestForeignNotes(t *testing.T) {
-	d := memlock.New()
+	d := drivertest.NewFacade(memlock.New())
 	own := driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: "a", By: "own"}
 	if err := driver.AddNote(t.Context(), d, "m", own); err != nil {
 		t.Fatal(err)
 	}
 	var notes string
-	for name, err := range d.List(t.Context(), "") {
+	for name, err := range driver.List(t.Context(), d, "") {
 		if err == nil && driver.HoldsNotes(name) && strings.HasPrefix(name, "m") {
 			notes = name
 		}
@@ -52,7 +54,7 @@ func TestMostNotesAreRead(t *testing.T) {
 	var last driver.Note
 	for i := range driver.MostNotes + 5 {
 		last = driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: "a", By: strconv.Itoa(i)}
-		if err := driver.AddNote(t.Context(), hiding{d}, "m", last); err != nil {
+		if err := driver.AddNote(t.Context(), hiding(d), "m", last); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,14 +64,19 @@ func TestMostNotesAreRead(t *testing.T) {
 	}
 }
 
-// hiding is a driver that shows no claims, so that none is in the way of another.
-type hiding struct{ driver.Driver }
-
-func (hiding) Queue(context.Context, string) ([]driver.Entry, error) { return nil, nil }
+// hiding returns a driver that shows no claims, so that none is in the way of another.
+func hiding(d driver.Driver) driver.Driver {
+	return batch.Intercept(d, func(_ context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result {
+		if op.Kind == driver.OpQueue {
+			return driver.Result{}
+		}
+		return next(op)
+	})
+}
 
 // Somebody who locks what holds the notes keeps others from leaving any, and they are told.
 func TestNotesAreBarred(t *testing.T) {
-	d := memlock.New()
+	d := drivertest.NewFacade(memlock.New())
 	n := driver.Note{ID: driver.NewID(), Kind: driver.NoteBreak, Claim: "a"}
 	c := driver.Claim{Name: "m\x00notes", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
 	if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {

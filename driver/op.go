@@ -11,13 +11,15 @@ type Op struct {
 	Kind   Kind   // what is done
 	Claim  Claim  // to what
 	Token  uint64 // OpPropose: grant the claim under this token
-	Value  Value  // OpSetValue: what to keep
+	Value  Value  // OpSetValue: what to keep; callers pass only values for which [Value.Validate] returns nil
 	Most   int    // OpQueue: the most entries to return; 0: all
 	Follow bool   // OpRequest: tell of the claim's revocation and end also once it is granted
 
-	// Brief says of an OpRequest that it only keeps a queued claim alive. Its answer may be cheaper, as that of a
-	// [Renewer] may: Contended and Retry may be those of an earlier answer, and an engine that renews by session
-	// need not look at a granted claim.
+	// Brief says of an OpRequest that it only keeps a queued claim alive, so that its answer may be cheaper. Contended
+	// and Retry may be those of an earlier answer: thousands may wait in one queue, and reading all of it for each of
+	// them would cost the square of that. For the same reason a claim that shares, and had many ahead when those were
+	// read last, may learn of its grant only when the client of the one just ahead has learned of that one's, or that
+	// one has ended. An engine that renews by session need not look at a granted claim.
 	Brief bool
 }
 
@@ -25,31 +27,76 @@ type Op struct {
 type Kind uint8
 
 // Kinds of operations. What is in brackets is the field of [Result] with the answer.
+//
+// An error other than those named here means that the outcome is unknown: the operation may have been applied, may
+// still be, or may never arrive. The caller repeats it with the same claim, so every operation must allow that. An
+// error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 const (
-	// OpRequest queues the claim or, if it is queued, renews it, as [Driver.Request] says. A claim that has its
-	// token was queued before. [Status]
+	// OpRequest queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for its TTL.
+	// It ignores expired claims. A claim that is Detached is renewed only by requests that are Detached; the answer to
+	// any other says what is left of its TTL. [Status]
+	//
+	// A renewal changes nothing but how long the claim lives, and whether it is Detached. Token, place, weight, limit,
+	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:
+	// a process that resumes a claim does not know them, and others must go on to see them.
+	//
+	// Where Traits.Detach is false, a claim is renewed only by the client that queued it. A request of another client
+	// is an error as long as the claim is queued, and changes nothing. Any client may release, break or revoke it.
+	//
+	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
+	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and
+	// is not granted leaves no trace at all, and its Status has Granted false.
 	OpRequest Kind = iota + 1
-	// OpPropose requests the claim without queueing it, under a token that the caller chose, as [Voter] says.
-	// [Status, Life]
+
+	// OpPropose requests the claim without queueing it, for quorums, in which many engines agree on one token. If it is
+	// granted, and Op.Token is greater than every token that the lock has had, or is the claim's own, the claim has
+	// this token from then on. Otherwise a granted claim has a token that the engine chose: greater than all before and
+	// than the proposed one. The caller may then propose one that is greater than Status.Token. The Life is the one in
+	// which the engine applied the proposal. [Status, Life]
 	OpPropose
-	// OpRelease takes the claim out of the queue, or bars its ID, as [Driver.Release] says.
+
+	// OpRelease takes the claim out of the queue, granted or not, and grants what that makes grantable. It compares ID
+	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost. Such a
+	// release also bars an ID that is not queued, so that the request gets [ErrGone] if it arrives later.
+	//
+	// Repeating a release that succeeded succeeds, for at least a TTL. ErrGone says that the claim had ended in another
+	// way, or never existed. A driver that cannot tell returns [ErrUnknown].
 	OpRelease
+
 	// OpLook answers about a queued claim as OpRequest would, and renews nothing. [Status]
 	OpLook
-	// OpBreak ends the claim by force, as [Breaker] says. It needs the claim's name and ID alone.
+
+	// OpBreak ends the claim by force, waiting or granted, and grants what that makes grantable. It needs the claim's
+	// name and ID alone. The next answer to the claim's client is ErrGone, even to OpRelease. OpBreak itself gets
+	// ErrGone if there is no such claim.
 	OpBreak
-	// OpRevoke asks the holder to release the claim, as [Revoker] says. It needs the claim's name and ID alone.
+
+	// OpRevoke asks the holder to release the claim: its Status is Revoked from then on, and those that follow it are
+	// told. It needs the claim's name and ID alone, and gets ErrGone if there is no such claim, or if it is not
+	// granted.
 	OpRevoke
-	// OpSetValue sets the value of the claim's lock, as [ValueStore] says.
+
+	// OpSetValue sets the value of the claim's lock, if the claim is granted under its token, in one atomic step;
+	// otherwise the error is [ErrGone]. Nothing else is asked of the claim, and it is not renewed. A value that is not
+	// after the one that is kept, see [Value.IsAfter], changes nothing: setting the same again succeeds, and what is
+	// older is [ErrRefused].
+	//
+	// An empty text removes the value. The driver still refuses what is older until the claim has ended, or for a TTL
+	// at least.
 	OpSetValue
-	// OpValue reads the value of a lock, as [ValueStore] says. [Value]
+
+	// OpValue reads what was set last for a lock; the zero Value is none. [Value]
 	OpValue
-	// OpQueue reads the live claims on a lock, oldest first. [Queue]
+
+	// OpQueue reads the live claims on a lock, oldest first; none is not an error. [Queue]
 	OpQueue
+
 	// OpWatch has one [Event] told when the queue of a lock changes for the first time after the result. After
 	// [WatchTime] the driver may tell one without a change, or forget the watch.
 	OpWatch
-	// OpLife says in which of its lives the engine answers, as [Living] says. It needs no lock. [Life]
+
+	// OpLife says in which of its lives the engine answers. It needs no lock. A driver of several engines has no such
+	// operation. [Life]
 	OpLife
 )
 

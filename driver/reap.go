@@ -19,7 +19,7 @@ type Leftover struct {
 }
 
 // Reap removes leftovers as [Reaper] says. A backend that is no Reaper leaves none behind.
-func Reap(ctx context.Context, d Either, age time.Duration) ([]Leftover, error) {
+func Reap(ctx context.Context, d Driver, age time.Duration) ([]Leftover, error) {
 	if r, ok := As[Reaper](d); ok {
 		return r.Reap(ctx, age)
 	}

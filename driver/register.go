@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// An OpenFunc opens a driver of either interface from its URL. It checks the parameters with [Params].
-type OpenFunc = func(context.Context, *url.URL) (Either, error)
+// An OpenFunc opens a driver from its URL. It checks the parameters with [Params].
+type OpenFunc = func(context.Context, *url.URL) (Driver, error)
 
 var registry struct {
 	sync.RWMutex
@@ -27,7 +27,7 @@ var packages = map[string]string{
 
 // Register makes a driver known under a URL scheme. Drivers call it when they are imported. It panics when the scheme
 // is taken.
-func Register(scheme string, open func(context.Context, *url.URL) (Either, error)) {
+func Register(scheme string, open func(context.Context, *url.URL) (Driver, error)) {
 	registry.Lock()
 	defer registry.Unlock()
 	if _, taken := registry.open[scheme]; taken {
@@ -40,7 +40,7 @@ func Register(scheme string, open func(context.Context, *url.URL) (Either, error
 }
 
 // Open opens the driver that is registered for the scheme of the URL. No error shows the URL's password.
-func Open(ctx context.Context, rawURL string) (BatchDriver, error) {
+func Open(ctx context.Context, rawURL string) (Driver, error) {
 	u, err := ParseURL(rawURL)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Open(ctx context.Context, rawURL string) (BatchDriver, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", strings.TrimSuffix(Redact(u), ":"), err) // redis: alone ends in one
 	}
-	return Batched(d), nil
+	return d, nil
 }
 
 func unknownScheme(scheme string) error {

@@ -57,7 +57,7 @@ const knownScheme = "redis"
 var errClosed = errors.New("connection refused")
 
 func init() {
-	driver.Register(knownScheme, func(_ context.Context, u *url.URL) (driver.Either, error) {
+	driver.Register(knownScheme, func(_ context.Context, u *url.URL) (driver.Driver, error) {
 		p := driver.NewParams(u)
 		p.String("password", "")
 		return nil, cmp.Or(p.Err(), errClosed)

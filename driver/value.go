@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"context"
 	"fmt"
 	"time"
 )
@@ -25,41 +24,6 @@ func (v Value) IsAfter(u Value) bool {
 	return v.Set.After(u.Set)
 }
 
-// A ValueStore keeps a text for each lock, however many holders come and go.
-type ValueStore interface {
-	// Value returns what was set last for a lock, or the zero Value.
-	Value(ctx context.Context, name string) (Value, error)
-
-	// SetValue sets the value of the lock of c, if c is granted under c.Token, in one atomic step; otherwise the error
-	// is [ErrGone]. Nothing else is asked of c, and it is not renewed. A value that is not after the one that is kept,
-	// see [Value.IsAfter], changes nothing: setting the same again returns nil, and what is older [ErrRefused].
-	//
-	// An empty text removes the value. The driver still refuses what is older until the claim has ended, or for a TTL
-	// at least.
-	SetValue(ctx context.Context, c Claim, v Value) error
-}
-
-// ValueOf returns the value of a lock as [ValueStore] says, or an error that wraps [errors.ErrUnsupported].
-func ValueOf(ctx context.Context, d Driver, name string) (Value, error) {
-	if s, ok := As[ValueStore](d); ok {
-		return s.Value(ctx, name)
-	}
-	return Value{}, Unsupported(d.Traits(), keepingValues)
-}
-
-// SetValue sets the value of a lock as [ValueStore] says, or returns an error that wraps [errors.ErrUnsupported]. One
-// that is too long is refused before anything is sent.
-func SetValue(ctx context.Context, d Driver, c Claim, v Value) error {
-	s, ok := As[ValueStore](d)
-	if !ok {
-		return Unsupported(d.Traits(), keepingValues)
-	}
-	if err := v.Validate(); err != nil {
-		return err
-	}
-	return s.SetValue(ctx, c, v)
-}
-
 // Validate reports why no lock can keep the value, by an error that wraps [ErrRefused].
 func (v Value) Validate() error {
 	if len(v.Text) > MaxValue {
@@ -68,8 +32,6 @@ func (v Value) Validate() error {
 	}
 	return nil
 }
-
-const keepingValues = "keeping a value from one holder to the next"
 
 // Supersede decides for a driver what becomes of a value that is set while another is kept: it is written, or it is the
 // same and need not be, or it is older and refused.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -254,7 +255,7 @@ func TestListenWithoutPermission(t *testing.T) {
 	}
 	until(t, "it listens to the second", func() bool { return watchers(t, one[0].Addr) == 1 }) // the first was refused
 	permission("grant-permission", "readwrite")
-	if err := driver.Revoke(limit(t), root, "b", b.ID); err != nil {
+	if err := root.Revoke(limit(t), "b", b.ID); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -303,7 +304,7 @@ func TestSlowPasswords(t *testing.T) {
 }
 
 // renewed renews a claim as often as it takes, as its holder does.
-func renewed(ctx context.Context, d driver.Driver, c driver.Claim) error {
+func renewed(ctx context.Context, d claimed.Driver, c driver.Claim) error {
 	for {
 		_, err := d.Request(ctx, c)
 		if driver.IsAnswer(err) || ctx.Err() != nil {

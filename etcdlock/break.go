@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break ends a claim by force, as [driver.Breaker] says.
+// Break ends a claim by force, as [driver.OpBreak] says.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.open(ctx); err != nil {
 		return err

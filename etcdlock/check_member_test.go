@@ -44,7 +44,7 @@ func (f *front) tellState(t *testing.T, change func(*pb.StatusResponse)) {
 func found(t *testing.T, d *etcdlock.Driver, fact string) (f driver.Finding) {
 	t.Helper()
 	for i := range 3 {
-		findings, err := d.Check(limit(t))
+		findings, err := d.Check(limit(t), false)
 		if err != nil {
 			t.Fatal(err)
 		}

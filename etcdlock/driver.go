@@ -11,13 +11,15 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Waiter], [driver.Listener],
-// [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker], [driver.Checker] and
-// [driver.ValueStore]. All methods are safe for concurrent use.
+// A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Lister] and a [driver.Checker]. All
+// methods are safe for concurrent use.
 type Driver struct {
+	*adapt.Batches
+
 	client        *clientv3.Client
 	members       *members
 	owned         bool // Close closes the client
@@ -40,17 +42,9 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver   = (*Driver)(nil)
-	_ driver.Waiter   = (*Driver)(nil)
-	_ driver.Listener = (*Driver)(nil)
-	_ driver.Renewer  = (*Driver)(nil)
-	_ driver.Watcher  = (*Driver)(nil)
-	_ driver.Lister   = (*Driver)(nil)
-	_ driver.Breaker  = (*Driver)(nil)
-	_ driver.Revoker  = (*Driver)(nil)
-	_ driver.Checker  = (*Driver)(nil)
-
-	_ driver.ValueStore = (*Driver)(nil)
+	_ driver.Driver  = (*Driver)(nil)
+	_ driver.Lister  = (*Driver)(nil)
+	_ driver.Checker = (*Driver)(nil)
 )
 
 // New returns a driver on a client that the caller opened. The caller closes the driver first, and then the client. New
@@ -77,7 +71,7 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 		client: client, members: members, keys: keys, format: recordFormat,
 		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf),
 	}
-	d.subscriptions = newSubscriptions(d)
+	d.Batches, d.subscriptions = adapt.New(d), newSubscriptions(d)
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)
 	return d, nil
@@ -115,6 +109,7 @@ func traits(minTTL time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "etcd", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+		Ops: adapt.Kinds,
 	}
 }
 
@@ -131,6 +126,7 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 // Close ends all waits, and closes the connection unless it was passed to New. Claims that are left end with their
 // TTL.
 func (d *Driver) Close() error {
+	d.Batches.Close()
 	d.end()
 	d.running.Wait()
 	d.claims.Stop()

@@ -29,11 +29,11 @@ func TestDriver(t *testing.T) {
 func TestDriverInTheOtherLayout(t *testing.T) {
 	effort.Long(t)
 	opts := &etcdlock.Options{Layout: etcdlock.Concurrency}
-	drivertest.Run(t, drivertest.Harness{Open: opener(opts, server(t).Addr), TTL: shortTTL, Again: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, server(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverOnACluster(t *testing.T) {
 	effort.Long(t)
 	addresses := addrs(servers.EtcdCluster(t, 3))
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true})
 }

@@ -252,7 +252,7 @@ func TestOneMemberFails(t *testing.T) {
 	apart.Run(t, apart.Ensemble{
 		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.EtcdApart(t, 3) },
 		Leader:   leader,
-		Open:     engine.Open,
+		Open:     func(t testing.TB, addrs ...string) driver.Driver { return engine.Open(t, addrs...) },
 		Election: 5 * time.Second,
 		Always: []string{
 			"the leader is cut off", "a follower is cut off", "the leader is stopped",

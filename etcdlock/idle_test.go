@@ -51,7 +51,7 @@ func TestRenewalsOfManyWaiters(t *testing.T) {
 // keepWaiting renews claims together, each of which must wait still.
 func keepWaiting(t *testing.T, d *etcdlock.Driver, line []driver.Claim) {
 	t.Helper()
-	results, err := driver.Renew(limit(t), d, line)
+	results, err := d.Renew(limit(t), line)
 	for i, r := range results {
 		if err != nil || r.Err != nil || r.Status.Granted {
 			t.Fatalf("renewing the waiter %d: %+v, %v", i, r, err)

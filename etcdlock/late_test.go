@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -347,7 +348,7 @@ func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
 }
 
 // leaves fails unless the claim on job leaves the queue, before the lease ends on which it may stay.
-func leaves(t *testing.T, d driver.Driver) {
+func leaves(t *testing.T, d claimed.Driver) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(limit(t), time.Minute)
 	defer cancel()

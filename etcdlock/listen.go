@@ -12,9 +12,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// Listen reports what happens to a claim, as [driver.Listener] says. All claims share one stream and two goroutines,
+// Listen reports what happens to a claim, as [driver.Followers] says. All claims share one stream and two goroutines,
 // whereas a watch of etcd's client takes a goroutine each.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx); err != nil {
@@ -55,7 +56,7 @@ type subscription struct {
 	key       string
 	id        int64
 	since     int64 // the revision from which on something is news; zero: from when the server listens
-	listeners driver.Listeners
+	listeners adapt.Listeners
 }
 
 func newSubscriptions(d *Driver) *subscriptions {

@@ -27,7 +27,7 @@ const (
 )
 
 // open connects to the servers of a URL like etcd://user:password@host1:2379,host2:2379/prefix?tls=true.
-func open(ctx context.Context, u *url.URL) (driver.Either, error) {
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	config, opts, files, err := settings(ctx, u)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/etcdlock"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
@@ -29,7 +30,7 @@ import (
 )
 
 // openSoon does not wait for long.
-func openSoon(t testing.TB, url string) (driver.Driver, error) {
+func openSoon(t testing.TB, url string) (claimed.Driver, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(limit(t), time.Second)
 	defer cancel()
@@ -131,7 +132,7 @@ func TestUserAndPassword(t *testing.T) {
 	if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("with a wrong password: got %v, want a refusal without the password", err)
 	}
-	findings, err := d.(*etcdlock.Driver).Check(limit(t))
+	findings, err := d.(*etcdlock.Driver).Check(limit(t), false)
 	if err != nil || len(findings) == 0 {
 		t.Errorf("Check as a user with few rights: %+v, %v", findings, err)
 	}
@@ -307,7 +308,7 @@ func TestCheck(t *testing.T) {
 
 func check(t *testing.T, d *etcdlock.Driver) {
 	t.Helper()
-	findings, err := d.Check(limit(t))
+	findings, err := d.Check(limit(t), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestCheckHistory(t *testing.T) {
 // mustFind fails unless a check says so.
 func mustFind(t *testing.T, d *etcdlock.Driver, level driver.Level, fact string) {
 	t.Helper()
-	findings, err := d.Check(limit(t))
+	findings, err := d.Check(limit(t), false)
 	tells := func(f driver.Finding) bool { return f.Level == level && strings.Contains(f.Fact, fact) }
 	if err != nil || !slices.ContainsFunc(findings, tells) {
 		t.Errorf("the findings are %+v, %v; want %q", findings, err, fact)
@@ -369,7 +370,7 @@ func TestCheckWithoutAMajority(t *testing.T) {
 	cluster[0].Kill(t)
 	cluster[1].Kill(t)
 	until(t, "the last server is said to have no leader", func() bool {
-		findings, err := d.Check(limit(t))
+		findings, err := d.Check(limit(t), false)
 		return err != nil && slices.ContainsFunc(findings, func(f driver.Finding) bool {
 			return f.Level == driver.Unsafe && f.Fact == cluster[2].Addr+" knows no leader"
 		})

@@ -11,6 +11,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -173,7 +174,7 @@ func TestCrowdThatReadsThePast(t *testing.T) {
 }
 
 // getsIn waits until a claim is granted, as a client does.
-func getsIn(t *testing.T, d driver.Driver, c *driver.Claim) bool {
+func getsIn(t *testing.T, d claimed.Driver, c *driver.Claim) bool {
 	t.Helper()
 	c.Queue = true
 	for end := limit(t); end.Err() == nil; driver.Sleep(end, time.Millisecond) {

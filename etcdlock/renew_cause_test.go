@@ -10,12 +10,13 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // fails renews a claim alone, and with others, until both say why that fails.
-func fails(t *testing.T, d driver.Driver, c driver.Claim, why string) {
+func fails(t *testing.T, d claimed.Driver, c driver.Claim, why string) {
 	t.Helper()
 	within := func(renew func(context.Context) error) func() bool {
 		return func() bool {
@@ -30,7 +31,7 @@ func fails(t *testing.T, d driver.Driver, c driver.Claim, why string) {
 		return err
 	}))
 	until(t, "a renewal says "+why, within(func(ctx context.Context) error {
-		results, err := d.(driver.Renewer).Renew(ctx, []driver.Claim{c})
+		results, err := d.Renew(ctx, []driver.Claim{c})
 		if err == nil {
 			err = results[0].Err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Revoke asks a holder to release the lock, as [driver.Revoker] says. A concurrency.Mutex cannot be asked.
+// Revoke asks a holder to release the lock, as [driver.OpRevoke] says. A concurrency.Mutex cannot be asked.
 func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	if err := d.open(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -30,7 +31,7 @@ func fill(t *testing.T, admin *clientv3.Client) (disarm func()) {
 }
 
 // keepRenewing renews a claim until the test ends, so that its lease lives.
-func keepRenewing(t *testing.T, d driver.Driver, c driver.Claim) {
+func keepRenewing(t *testing.T, d claimed.Driver, c driver.Claim) {
 	t.Helper()
 	leasedtest.Beside(t, func(ctx context.Context) {
 		for driver.Sleep(ctx, c.TTL/4) == nil {

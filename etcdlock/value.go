@@ -16,7 +16,7 @@ type keptValue struct {
 	mod int64 // revision of the last change; zero: there is no such key
 }
 
-// Value returns what a holder has set last, as [driver.ValueStore] says.
+// Value returns what a holder has set last, as [driver.OpValue] says.
 func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err := d.open(ctx); err != nil {
 		return driver.Value{}, err
@@ -28,7 +28,7 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	return kept.Value(), nil
 }
 
-// SetValue sets it, as [driver.ValueStore] says. The transaction compares the key of the claim, and that of the value
+// SetValue sets it, as [driver.OpSetValue] says. The transaction compares the key of the claim, and that of the value
 // with what was read before. That a claim is granted needs no comparison: it stays so for as long as its key is there.
 func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	if err := d.open(ctx); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Wait blocks until the claim may have moved, as [driver.Waiter] says.
+// Wait blocks until the claim may have moved, as [driver.Followers] says.
 //
 // It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted.
 // If one breaks, because the history was compacted, the server has no leader, or the stream ended, Wait makes a new one

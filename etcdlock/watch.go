@@ -6,7 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Watch blocks until the queue may have changed since the call, as [driver.Watcher] says.
+// Watch blocks until the queue may have changed since the call, as [driver.Followers] says.
 func (d *Driver) Watch(ctx context.Context, name string) error {
 	if err := d.open(ctx); err != nil {
 		return err

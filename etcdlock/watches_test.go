@@ -13,16 +13,17 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // inBackground waits for a claim until there is something to tell of it, and sends that.
-func inBackground(ctx context.Context, d driver.Driver, c driver.Claim) <-chan driver.Result {
+func inBackground(ctx context.Context, d claimed.Driver, c driver.Claim) <-chan driver.Result {
 	got := make(chan driver.Result, 1)
 	go func() {
 		for {
-			st, err := driver.Wait(ctx, d, c)
+			st, err := d.Wait(ctx, c)
 			if err != nil || st != (driver.Status{}) {
 				got <- driver.Result{Status: st, Err: err}
 				return
@@ -46,7 +47,7 @@ func TestBrokenAndReleasedAtOnce(t *testing.T) {
 		until(t, "it watches", func() bool { return watchers(t, addr) == 2 })
 		var both sync.WaitGroup
 		both.Go(func() {
-			if err := driver.Break(limit(t), other, name, waiting.ID); err != nil {
+			if err := other.Break(limit(t), name, waiting.ID); err != nil {
 				t.Error(err)
 			}
 		})
@@ -163,7 +164,7 @@ func waitWhileLeftAlone(t *pace.T, addr string) {
 	got := make(chan error, 1)
 	go func() {
 		for {
-			if _, err := driver.Wait(ctx, d, c); err != nil {
+			if _, err := d.Wait(ctx, c); err != nil {
 				got <- err
 				return
 			}

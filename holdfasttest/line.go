@@ -12,8 +12,8 @@ import (
 
 // A line is a driver behind a network that can fail.
 type line struct {
-	driver.BatchDriver // over the line
-	store              driver.BatchDriver
+	driver.Driver // over the line
+	store         driver.Driver
 
 	mu     sync.Mutex
 	faults faults
@@ -26,9 +26,9 @@ type faults struct {
 
 func (f faults) broken() bool { return f.cut || f.mute }
 
-func newLine(store driver.BatchDriver) *line {
+func newLine(store driver.Driver) *line {
 	l := &line{store: store}
-	l.BatchDriver = batch.Intercept(store, l.pass)
+	l.Driver = batch.Intercept(store, l.pass)
 	return l
 }
 
@@ -69,7 +69,7 @@ func (l *line) answer(ctx context.Context, f faults) error {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver]. What would be told while the line is broken is lost.
+// Subscribe implements [driver.Driver]. What would be told while the line is broken is lost.
 func (l *line) Subscribe(tell func(driver.Event)) (stop func()) {
 	return l.store.Subscribe(func(e driver.Event) {
 		if !l.state().broken() {

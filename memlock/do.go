@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Do implements [driver.BatchDriver]. A batch gains nothing in memory, so it is a loop.
+// Do implements [driver.Driver]. A batch gains nothing in memory, so it is a loop.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	for i := range batch {
 		if err := ctx.Err(); err != nil {
@@ -54,7 +54,7 @@ func (d *Driver) apply(op *driver.Op, l *lock) (r driver.Result) {
 	case driver.OpQueue:
 		r.Queue = l.entries(op.Most)
 	case driver.OpWatch:
-		l.watch.tellNext(d, c.Name, l.now)
+		l.watch(d)
 	default:
 		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
 	}

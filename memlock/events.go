@@ -1,13 +1,12 @@
 package memlock
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Subscribe implements [driver.BatchDriver]. The end of a claim by the passing of time is told, too.
+// Subscribe implements [driver.Driver]. The end of a claim by the passing of time is told, too.
 func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) {
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
@@ -75,7 +74,6 @@ func (l *lock) unfollow(r *record, d *Driver) {
 func (l *lock) tellNews(place int) {
 	c := l.queue[place]
 	r := l.records[c.ID]
-	r.tell()
 	for d, whenGranted := range r.following {
 		d.tell(driver.Event{Name: c.Name, ID: c.ID, Status: l.status(place)})
 		if !whenGranted {
@@ -94,7 +92,7 @@ func (l *lock) tellEnd(c driver.Claim, r *record) {
 
 // arm has the lock looked at when something expires in it of whose end somebody is to be told.
 func (s *store) arm(name string, l *lock) {
-	if l.followed == 0 && len(l.watch.told) == 0 || len(l.queue) == 0 {
+	if l.followed == 0 && len(l.watchers) == 0 || len(l.queue) == 0 {
 		return
 	}
 	if l.alarm != nil && !l.soonest.Before(l.alarmAt) {
@@ -106,10 +104,9 @@ func (s *store) arm(name string, l *lock) {
 		return
 	}
 	l.alarm = time.AfterFunc(l.soonest.Sub(l.now), func() {
-		s.use(context.Background(), name, func(now *lock) error { // nothing in it fails
-			now.alarm = nil
-			return nil
-		})
+		now := s.enter(name)
+		defer s.leave(name, now)
+		now.alarm = nil
 	})
 }
 
@@ -119,7 +116,7 @@ func (s *store) forgetClient(d *Driver) {
 	defer s.mu.Unlock()
 	clear(d.tells)
 	for name, l := range s.locks {
-		delete(l.watch.told, d)
+		delete(l.watchers, d)
 		for _, r := range l.records {
 			l.unfollow(r, d)
 		}

@@ -3,29 +3,25 @@ package memlock_test
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // Two clients of one store want the same lock.
 func Example() {
 	ctx := context.Background()
-	alice := memlock.New()
-	bob := alice.Client()
+	store := memlock.New()
+	alice, bob := holdfast.New(store), holdfast.New(store.Client())
 
-	mine := driver.Claim{Name: "orders", ID: "alice-1", Weight: 1, Limit: 1, TTL: 10 * time.Second, Queue: true}
-	yours := driver.Claim{Name: "orders", ID: "bob-1", Weight: 1, Limit: 1, TTL: 10 * time.Second, Queue: true}
+	mine, _ := alice.Mutex("orders").Lock(ctx)
+	_, err := bob.Mutex("orders").TryLock(ctx)
+	fmt.Println("bob, while alice has the lock:", err)
 
-	a, _ := alice.Request(ctx, mine)
-	b, _ := bob.Request(ctx, yours)
-	fmt.Println("alice:", a.Granted, "bob:", b.Granted)
-
-	alice.Release(ctx, mine)
-	b, _ = bob.Wait(ctx, yours)
-	fmt.Println("bob:", b.Granted, "with a greater token:", b.Token > a.Token)
+	mine.Release(ctx)
+	yours, _ := bob.Mutex("orders").TryLock(ctx)
+	fmt.Println("bob, after that, has a greater token:", yours.Token() > mine.Token())
 	// Output:
-	// alice: true bob: false
-	// bob: true with a greater token: true
+	// bob, while alice has the lock: lock "orders" on mem: lock not acquired: it is taken; try later, or wait for it
+	// bob, after that, has a greater token: true
 }

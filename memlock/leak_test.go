@@ -23,17 +23,30 @@ func (s *store) records() int {
 	defer s.mu.Unlock()
 	n := 0
 	for _, l := range s.locks {
-		n += 1 + len(l.queue) + len(l.records) + len(l.ended) + max(l.watch.watchers, 0)
+		n += 1 + len(l.queue) + len(l.records) + len(l.ended) + len(l.watchers)
 	}
 	return n
+}
+
+// one does one operation.
+func one(t *testing.T, d *Driver, kind driver.Kind, c driver.Claim) (r driver.Result) {
+	d.Do(t.Context(), []driver.Op{{Kind: kind, Claim: c}}, func(_ int, got driver.Result) { r = got })
+	return r
+}
+
+// propose proposes a token for a claim.
+func propose(t *testing.T, d *Driver, c driver.Claim, token uint64) (r driver.Result) {
+	op := driver.Op{Kind: driver.OpPropose, Claim: c, Token: token}
+	d.Do(t.Context(), []driver.Op{op}, func(_ int, got driver.Result) { r = got })
+	return r
 }
 
 // visitOthers uses the store often enough for a sweep, and leaves nothing behind.
 func visitOthers(t *testing.T, d *Driver) {
 	t.Helper()
 	for range d.store.records() + 2*leastUses {
-		if _, err := d.Queue(t.Context(), "another"); err != nil {
-			t.Fatal(err)
+		if r := one(t, d, driver.OpQueue, driver.Claim{Name: "another"}); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 	}
 }
@@ -42,19 +55,12 @@ func visitOthers(t *testing.T, d *Driver) {
 func TestNothingLeaks(t *testing.T) {
 	const locks = 1000
 	for name, end := range map[string]func(*testing.T, *Driver, driver.Claim){
-		"released": func(t *testing.T, d *Driver, c driver.Claim) { d.Release(t.Context(), c) },
-		"broken":   func(t *testing.T, d *Driver, c driver.Claim) { d.Break(t.Context(), c.Name, c.ID) },
+		"released": func(t *testing.T, d *Driver, c driver.Claim) { one(t, d, driver.OpRelease, c) },
+		"broken":   func(t *testing.T, d *Driver, c driver.Claim) { one(t, d, driver.OpBreak, c) },
 		"expired":  func(*testing.T, *Driver, driver.Claim) {},
-		"watched": func(t *testing.T, d *Driver, c driver.Claim) {
-			if err := d.Watch(t.Context(), c.Name); err != nil { // until the claim expires
-				t.Error(err)
-			}
-		},
-		"watched too late": func(t *testing.T, d *Driver, c driver.Claim) {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := d.Watch(ctx, c.Name); !errors.Is(err, context.Canceled) {
-				t.Error(err)
+		"watched": func(t *testing.T, d *Driver, c driver.Claim) { // until the claim expires
+			if r := one(t, d, driver.OpWatch, c); r.Err != nil {
+				t.Error(r.Err)
 			}
 		},
 	} {
@@ -63,8 +69,8 @@ func TestNothingLeaks(t *testing.T) {
 				d := New()
 				for i := range locks {
 					c := claimOn(fmt.Sprint(i), "holder")
-					if _, err := d.Request(t.Context(), c); err != nil {
-						t.Fatal(err)
+					if r := one(t, d, driver.OpRequest, c); r.Err != nil {
+						t.Fatal(r.Err)
 					}
 					go end(t, d, c)
 				}
@@ -87,8 +93,8 @@ func TestTokenBarsNothing(t *testing.T) {
 	d := New()
 	c := claimOn("m", "holder")
 	c.Token = 5
-	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
-		t.Errorf("Release: %v", err)
+	if r := one(t, d, driver.OpRelease, c); !errors.Is(r.Err, driver.ErrGone) {
+		t.Errorf("the release: %v", r.Err)
 	}
 	if n := d.store.records(); n > 0 {
 		t.Errorf("%d records are left", n)
@@ -102,8 +108,8 @@ func TestGarbageIsBounded(t *testing.T) {
 		d := New()
 		for i := range 50 * perTTL {
 			c := claimOn("m", fmt.Sprint(i))
-			d.Request(t.Context(), c)
-			d.Release(t.Context(), c)
+			one(t, d, driver.OpRequest, c)
+			one(t, d, driver.OpRelease, c)
 			time.Sleep(testTTL / perTTL)
 		}
 		if n := d.store.records(); n > 3*perTTL {
@@ -119,22 +125,22 @@ func TestTokensGrowAfterForgetting(t *testing.T) {
 		last := uint64(0)
 		for i := range 5 {
 			c := claimOn("m", fmt.Sprint("holder-", i))
-			st, err := d.Propose(t.Context(), c, last+uint64(time.Hour/time.Microsecond))
-			if err != nil || !st.Granted || st.Token <= last {
-				t.Fatalf("token %d after %d, error %v", st.Token, last, err)
+			r := propose(t, d, c, last+uint64(time.Hour/time.Microsecond))
+			if r.Err != nil || !r.Status.Granted || r.Status.Token <= last {
+				t.Fatalf("%+v after the token %d", r, last)
 			}
-			last = st.Token
-			if err := d.Release(t.Context(), c); err != nil {
-				t.Fatal(err)
+			last = r.Status.Token
+			if r := one(t, d, driver.OpRelease, c); r.Err != nil {
+				t.Fatal(r.Err)
 			}
 			time.Sleep(testTTL + 1)
 			visitOthers(t, d)
 			next := claimOn("m", fmt.Sprint("next-", i))
-			if st, err = d.Request(t.Context(), next); err != nil || st.Token <= last {
-				t.Fatalf("token %d after %d was given, error %v", st.Token, last, err)
+			if r = one(t, d, driver.OpRequest, next); r.Err != nil || r.Status.Token <= last {
+				t.Fatalf("%+v after the token %d was given", r, last)
 			}
-			last = st.Token
-			d.Release(t.Context(), next)
+			last = r.Status.Token
+			one(t, d, driver.OpRelease, next)
 		}
 	})
 }
@@ -144,19 +150,19 @@ func TestTokenProposedAfterForgetting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New()
 		c := claimOn("m", "holder")
-		first, err := d.Request(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
+		first := one(t, d, driver.OpRequest, c)
+		if first.Err != nil {
+			t.Fatal(first.Err)
 		}
-		d.Release(t.Context(), c)
+		one(t, d, driver.OpRelease, c)
 		time.Sleep(testTTL + 1)
 		visitOthers(t, d)
 		if n := d.store.records(); n > 0 {
 			t.Fatalf("%d records are left", n)
 		}
-		st, err := d.Propose(t.Context(), claimOn("m", "next"), first.Token)
-		if err != nil || !st.Granted || st.Token <= first.Token {
-			t.Errorf("after the token %d: %+v, %v", first.Token, st, err)
+		r := propose(t, d, claimOn("m", "next"), first.Status.Token)
+		if r.Err != nil || !r.Status.Granted || r.Status.Token <= first.Status.Token {
+			t.Errorf("after the token %d: %+v", first.Status.Token, r)
 		}
 	})
 }
@@ -166,9 +172,12 @@ func TestRequestTooLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	d := New()
-	if _, err := d.Request(ctx, claimOn("m", "late")); !errors.Is(err, context.Canceled) {
-		t.Errorf("Request: %v", err)
-	}
+	late := driver.Op{Kind: driver.OpRequest, Claim: claimOn("m", "late")}
+	d.Do(ctx, []driver.Op{late}, func(_ int, r driver.Result) {
+		if !errors.Is(r.Err, context.Canceled) || !errors.Is(r.Err, driver.ErrUnsent) {
+			t.Errorf("the request: %v", r.Err)
+		}
+	})
 	if n := d.store.records(); n > 0 {
 		t.Errorf("%d records are left", n)
 	}
@@ -180,15 +189,15 @@ func TestTokenAtTheClock(t *testing.T) {
 		const later = testTTL + time.Second
 		d := New()
 		c := claimOn("m", "holder")
-		last := newLock(d.store.began, time.Now().Add(later)).clock()
-		if st, err := d.Propose(t.Context(), c, last); err != nil || st.Token != last {
-			t.Fatal(st, err)
+		last := newLock("m", d.store.began, time.Now().Add(later)).clock()
+		if r := propose(t, d, c, last); r.Err != nil || r.Status.Token != last {
+			t.Fatal(r)
 		}
-		d.Release(t.Context(), c)
+		one(t, d, driver.OpRelease, c)
 		time.Sleep(later)
 		visitOthers(t, d)
-		if st, err := d.Request(t.Context(), claimOn("m", "next")); err != nil || st.Token <= last {
-			t.Errorf("token %d after %d, %v", st.Token, last, err)
+		if r := one(t, d, driver.OpRequest, claimOn("m", "next")); r.Err != nil || r.Status.Token <= last {
+			t.Errorf("%+v after the token %d", r, last)
 		}
 	})
 }
@@ -200,9 +209,9 @@ func TestSweepsArePaid(t *testing.T) {
 		d := New()
 		for i := range locks {
 			gone := claimOn(fmt.Sprint(i), "gone")
-			d.Request(t.Context(), gone)
-			d.Release(t.Context(), gone)
-			d.Request(t.Context(), claimOn(gone.Name, "holder"))
+			one(t, d, driver.OpRequest, gone)
+			one(t, d, driver.OpRelease, gone)
+			one(t, d, driver.OpRequest, claimOn(gone.Name, "holder"))
 		}
 		for range 2 {
 			visitOthers(t, d)

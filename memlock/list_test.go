@@ -5,17 +5,17 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/memlock"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A list that ends with its context says so: it is no shorter list.
 func TestListSaysThatItIsCutShort(t *testing.T) {
-	d := memlock.New()
+	d := open()
 	request(t, d, mutex("a"), true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var errs []error
-	for _, err := range d.List(ctx, "") {
+	for _, err := range driver.List(ctx, d, "") {
 		errs = append(errs, err)
 	}
 	if len(errs) != 1 || !errors.Is(errs[0], context.Canceled) {

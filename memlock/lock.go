@@ -10,6 +10,7 @@ import (
 
 // A lock is a queue of claims, and what is remembered of those that ended. It is used under the mutex of its store.
 type lock struct {
+	name  string
 	began time.Time // when the store began
 	now   time.Time // when it was last used
 
@@ -19,9 +20,9 @@ type lock struct {
 	soonest time.Time          // nothing in the queue expires before
 	ended   map[string]end     // by ID
 	last    uint64             // the greatest token so far
-	watch   watch
-	value   driver.Value // what is kept for the next holder
+	value   driver.Value       // what is kept for the next holder
 
+	watchers watchers
 	followed int         // clients that follow a claim, for each claim
 	alarm    *time.Timer // looks when something has expired; nil: it is not set
 	alarmAt  time.Time
@@ -33,15 +34,12 @@ type record struct {
 	expires time.Time
 	longest time.Duration // the longest TTL that the claim was requested with
 	revoked bool
-	word    bool          // something had happened before the first Wait
-	news    chan struct{} // has an element once something has, and is closed when the claim ends; nil before that
 
-	listeners driver.Listeners // called when it is revoked or ends
-	following following        // told of the same, and of its grant
+	following following // told when it is granted, revoked or ends
 }
 
-func newLock(began, now time.Time) *lock {
-	l := &lock{began: began, now: now, records: make(map[string]*record), ended: make(map[string]end)}
+func newLock(name string, began, now time.Time) *lock {
+	l := &lock{name: name, began: began, now: now, records: make(map[string]*record), ended: make(map[string]end)}
 	l.last = l.clock() - 1
 	return l
 }
@@ -76,17 +74,13 @@ func (l *lock) end(released bool, over func(driver.Claim) bool) {
 	})
 	if len(l.queue) < before {
 		l.grant()
-		l.watch.changed()
+		l.watchers.changed(l.name)
 	}
 }
 
 // bury forgets a claim, except for how it ended.
 func (l *lock) bury(c driver.Claim, released bool) {
 	r := l.records[c.ID]
-	if r.news != nil {
-		close(r.news)
-	}
-	r.listeners.Call()
 	l.tellEnd(c, r)
 	delete(l.records, c.ID)
 	c.TTL = r.longest
@@ -104,15 +98,6 @@ func (l *lock) grant() {
 	for place := l.granted - more; place < l.granted; place++ {
 		l.tellNews(place)
 	}
-}
-
-// tell leaves word for Wait.
-func (r *record) tell() {
-	r.word = true
-	if r.news != nil && len(r.news) == 0 {
-		r.news <- struct{}{}
-	}
-	r.listeners.Call()
 }
 
 // find returns the place of a claim in the queue, by ID and, when it has one, by token.
@@ -167,7 +152,7 @@ func (l *lock) entries(most int) []driver.Entry {
 
 // idle reports whether nothing is lost when the lock is forgotten. Its tokens go on from the clock.
 func (l *lock) idle() bool {
-	return len(l.queue) == 0 && len(l.ended) == 0 && l.watch.none() && l.last < l.clock()
+	return len(l.queue) == 0 && len(l.ended) == 0 && len(l.watchers) == 0 && l.last < l.clock()
 }
 
 func earlier(t, u time.Time) time.Time {

@@ -7,13 +7,12 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
-	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // To renew many that share a lock takes about as much memory as to renew many that have a lock each. If each of them
 // were to copy all others, nobody could use the store for seconds.
 func TestManyShare(t *testing.T) {
-	d := memlock.New()
+	d := open()
 	var apart, sharing []driver.Claim
 	for i := range 2000 {
 		reader := claimed.Mutex("m", time.Hour)
@@ -30,7 +29,7 @@ func TestManyShare(t *testing.T) {
 
 // The next in line asks again when the first of those ahead expires, however soon it would expire itself.
 func TestRetryOfTheNext(t *testing.T) {
-	d := memlock.New()
+	d := open()
 	for _, holders := range [][]time.Duration{{time.Hour}, {time.Hour, 2 * time.Hour}, {2 * time.Hour, time.Hour}} {
 		c := driver.Claim{Name: fmt.Sprint(holders), Weight: 1, Limit: int64(len(holders)), Queue: true}
 		for _, c.TTL = range holders {

@@ -19,7 +19,7 @@ func init() {
 	driver.Register("mem", open)
 }
 
-func open(_ context.Context, u *url.URL) (driver.Either, error) {
+func open(_ context.Context, u *url.URL) (driver.Driver, error) {
 	name, err := nameOf(u)
 	if err != nil {
 		return nil, err

@@ -3,14 +3,13 @@ package memlock_test
 import (
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	_ "github.com/holdfast-go/holdfast/memlock"
 )
 
 // Two clients that open one name share the store, and another name is another store.
 func TestOpen(t *testing.T) {
-	open := func(url string) driver.Driver {
+	open := func(url string) *drivertest.Facade {
 		d, err := drivertest.Open(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)

@@ -4,15 +4,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/holdfast-go/holdfast/memlock"
 )
 
 // A request that was sent before its claim was left alone renews nothing, and says how long the claim still lives: who
 // believed more would hold a lock that is free.
 func TestOlderRequestIsToldWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
+		d := open()
 		older := mutex("a")
 		older.Token = request(t, d, older, true).Token
 		alone := older

@@ -44,12 +44,10 @@ func (l *lock) live(c *driver.Claim) {
 
 func (l *lock) enqueue(c driver.Claim) driver.Status {
 	c.Token = l.nextToken()
-	r := &record{since: l.now}
-	l.records[c.ID] = r
+	l.records[c.ID] = &record{since: l.now}
 	l.queue = append(l.queue, c)
 	l.live(&c)
 	l.grant()
-	l.watch.changed()
-	r.word = false // a grant that is in this answer is no news
+	l.watchers.changed(l.name)
 	return l.status(len(l.queue) - 1)
 }

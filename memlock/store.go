@@ -1,7 +1,6 @@
 package memlock
 
 import (
-	"context"
 	"crypto/rand"
 	"sync"
 	"time"
@@ -25,16 +24,6 @@ func newStore() *store {
 	return &store{began: time.Now(), life: rand.Text(), locks: make(map[string]*lock)}
 }
 
-// use runs do on a lock as it is now, while nobody else uses the store.
-func (s *store) use(ctx context.Context, name string, do func(*lock) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	l := s.enter(name)
-	defer s.leave(name, l)
-	return do(l)
-}
-
 // enter returns a lock as it is now. Nobody else uses the store until leave.
 func (s *store) enter(name string) *lock {
 	s.mu.Lock()
@@ -55,7 +44,7 @@ func (s *store) leave(name string, l *lock) {
 func (s *store) lock(name string, now time.Time) *lock {
 	l := s.locks[name]
 	if l == nil {
-		l = newLock(s.began, now)
+		l = newLock(name, s.began, now)
 		s.locks[name] = l
 	}
 	return l
@@ -84,7 +73,7 @@ func (s *store) sweep(now time.Time) {
 	for name, l := range s.locks {
 		l.advance(now)
 		l.forgetEnds()
-		l.watch.forget(now)
+		l.watchers.forget(now)
 		s.forget(name, l)
 		s.kept += 1 + len(l.queue) + len(l.ended)
 	}

@@ -1,7 +1,6 @@
 package memlock_test
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/memlock"
 )
@@ -31,10 +31,13 @@ func writer(id string) driver.Claim {
 
 var request, release = claimed.Ask, claimed.Release
 
+// open returns a client of a new store.
+func open() *drivertest.Facade { return drivertest.NewFacade(memlock.New()) }
+
 // taken returns a store in which a claim has the lock.
-func taken(t *testing.T) (*memlock.Driver, driver.Claim) {
+func taken(t *testing.T) (*drivertest.Facade, driver.Claim) {
 	t.Helper()
-	d, holder := memlock.New(), mutex("holder")
+	d, holder := open(), mutex("holder")
 	request(t, d, holder, true)
 	return d, holder
 }
@@ -45,36 +48,6 @@ func endsAfter(t *testing.T, began time.Time, want time.Duration) {
 	if took := time.Since(began); took != want {
 		t.Errorf("that took %v, want %v", took, want)
 	}
-}
-
-// News are not lost where the context of who waits ends just as they come.
-func TestNewsAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d, holder := taken(t)
-		next := mutex("next")
-		request(t, d, next, false)
-		release(t, d, holder)
-		st, err := d.Wait(&lookedAt{Context: t.Context()}, next)
-		if err != nil {
-			st, err = d.Wait(t.Context(), next)
-		}
-		if err != nil || !st.Granted {
-			t.Errorf("%+v, %v; want the grant", st, err)
-		}
-	})
-}
-
-// A lookedAt context has ended when it is looked at again.
-type lookedAt struct {
-	context.Context
-	once atomic.Bool
-}
-
-func (c *lookedAt) Err() error {
-	if c.once.Swap(true) {
-		return context.Canceled
-	}
-	return nil
 }
 
 // The end of a claim wakes exactly the claims that it makes grantable, however many wait.
@@ -90,7 +63,7 @@ func TestNoHerd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := memlock.New()
+				d := open()
 				holder := writer("holder")
 				request(t, d, holder, true)
 				var woken atomic.Int64
@@ -119,7 +92,7 @@ func TestNoHerd(t *testing.T) {
 // The next in line learns at once that the claim that blocks it expired, though nobody tells.
 func TestWaitNoticesExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
+		d := open()
 		dead, next := mutex("dead"), mutex("next")
 		dead.TTL = 10 * time.Second
 		request(t, d, dead, true)
@@ -169,7 +142,7 @@ func TestWaitNoticesItsEnd(t *testing.T) {
 // A claim lives until the instant at which its TTL has passed, and not a nanosecond longer.
 func TestExpiryIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := memlock.New()
+		d := open()
 		holder, try := mutex("holder"), mutex("try")
 		try.Queue = false
 		request(t, d, holder, true)
@@ -218,7 +191,7 @@ func TestRenewalIsNoChange(t *testing.T) {
 func TestShortEndBarsForTheLongestTTL(t *testing.T) {
 	for _, end := range []string{"expired", "released"} {
 		synctest.Test(t, func(t *testing.T) {
-			d := memlock.New()
+			d := open()
 			holder := mutex("holder")
 			left := holder
 			left.Token = request(t, d, holder, true).Token

@@ -47,7 +47,7 @@ func TestAdoptBesideAnotherToken(t *testing.T) {
 		inTime(t, 3, func(t *testing.T, ps parts) {
 			ahead := uint64(time.Now().Add(time.Minute).UnixMicro())
 			rival := try(claim("jobs"))
-			if _, err := ps[2].store.Propose(context.Background(), rival, ahead); err != nil {
+			if _, _, err := ps[2].store.Propose(context.Background(), rival, ahead); err != nil {
 				t.Fatal(err)
 			}
 			d := ps.client(t)
@@ -146,7 +146,7 @@ func TestReleaseOfASecondRoundByAnother(t *testing.T) {
 			d := quorumOf(t, ps.shaky(&lose, 0), &quorum.Options{MaxTTL: ttl})
 			ahead := uint64(time.Now().Add(time.Minute).UnixMicro())
 			rival := try(claim("jobs"))
-			if _, err := ps[2].store.Propose(context.Background(), rival, ahead); err != nil {
+			if _, _, err := ps[2].store.Propose(context.Background(), rival, ahead); err != nil {
 				t.Fatal(err)
 			}
 			lose.Store(3) // the first round fails

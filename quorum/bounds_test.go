@@ -38,7 +38,7 @@ func TestCloseBetweenRounds(t *testing.T) {
 // Close does not wait for nodes that hang, however long the timeout is that they have otherwise.
 func TestCloseWhileNodesHang(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		nodes := []driver.Either{ps[0], ps[1], ps[2]}
+		nodes := []driver.Driver{ps[0], ps[1], ps[2]}
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl, Timeout: ttl / 2})
 		c := acquire(t, d, claim("jobs"))
 		synctest.Wait() // all nodes have it
@@ -74,7 +74,7 @@ func TestCloseGivesBack(t *testing.T) {
 // A claim is tried so often and then its caller is told, also when the answers always come too late.
 func TestAlwaysTooLate(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		nodes := make([]driver.Either, len(ps))
+		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
 			nodes[i] = p
 			p.lag.Store(int64(600 * time.Millisecond))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestBarredRound(t *testing.T) {
 	d := &Driver{traits: driver.Traits{MaxTTL: time.Minute}}
 	for _, there := range []bool{false, true} {
-		store := memlock.New()
+		store := drivertest.NewFacade(memlock.New())
 		c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
 		if there {
 			if st, err := store.Request(t.Context(), c); err != nil || !st.Granted {

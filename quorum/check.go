@@ -9,15 +9,18 @@ import (
 )
 
 // Check examines each of the nodes, and the quorum that they make, as [driver.Checker] says.
-func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
+func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed
+	}
+	if brief {
+		return d.notable(ctx), ctx.Err()
 	}
 	findings := []driver.Finding{d.checkNumber()}
 	away := 0
 	for _, n := range d.nodes {
 		found, err := identified(ctx, n, mostPatience, func(ctx context.Context, n *node) ([]driver.Finding, error) {
-			return use(ctx, n, func(nd driver.Either) ([]driver.Finding, error) { return driver.Check(ctx, nd) })
+			return use(ctx, n, func(nd driver.Driver) ([]driver.Finding, error) { return driver.Check(ctx, nd, false) })
 		})
 		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			away++
@@ -45,7 +48,7 @@ func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
 			Advice: "without a majority nobody acquires a lock, and holders lose theirs",
 		})
 	}
-	return append(findings, d.Notices(ctx)...), ctx.Err()
+	return append(findings, d.notable(ctx)...), ctx.Err()
 }
 
 // spare is how many nodes may fail.

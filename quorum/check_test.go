@@ -12,7 +12,7 @@ import (
 // An examinable part can be examined while it answers.
 type examinable struct{ *part }
 
-func (p examinable) Check(ctx context.Context) ([]driver.Finding, error) {
+func (p examinable) Check(ctx context.Context, _ bool) ([]driver.Finding, error) {
 	_, err := p.reach(ctx)
 	return nil, err
 }
@@ -21,7 +21,7 @@ func (p examinable) Check(ctx context.Context) ([]driver.Finding, error) {
 func TestCheckOfServersThatAreAway(t *testing.T) {
 	for away := range 6 {
 		inTime(t, 5, func(t *testing.T, ps parts) {
-			var nodes []driver.Either
+			var nodes []driver.Driver
 			for _, p := range ps {
 				nodes = append(nodes, examinable{p})
 			}
@@ -30,7 +30,7 @@ func TestCheckOfServersThatAreAway(t *testing.T) {
 				p.hang()
 				defer p.goOn()
 			}
-			findings, err := driver.Check(context.Background(), d)
+			findings, err := driver.Check(context.Background(), d, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestCheckOfServersThatAreAway(t *testing.T) {
 func TestCheckOfAnEvenNumber(t *testing.T) {
 	for n, want := range map[int]driver.Level{3: driver.Fine, 4: driver.Warning, 5: driver.Fine} {
 		inTime(t, n, func(t *testing.T, ps parts) {
-			findings, err := driver.Check(context.Background(), ps.client(t))
+			findings, err := driver.Check(context.Background(), ps.client(t), false)
 			votes := func(f driver.Finding) bool { return strings.Contains(f.Fact, "servers vote") }
 			i := slices.IndexFunc(findings, votes)
 			if err != nil || i < 0 {

@@ -13,27 +13,50 @@ import (
 type client struct {
 	*quorum.Driver
 	mu   sync.Mutex
-	mail map[string]driver.Mailbox[driver.Event] // by the ID of the claim
+	mail map[string]chan driver.Event // the newest, by the ID of the claim
 }
 
-func quorumOf(t testing.TB, nodes []driver.Either, opts *quorum.Options) *client {
+func quorumOf(t testing.TB, nodes []driver.Driver, opts *quorum.Options) *client {
 	t.Helper()
 	d, err := quorum.New(nodes, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &client{Driver: d, mail: make(map[string]driver.Mailbox[driver.Event])}
+	c := &client{Driver: d, mail: make(map[string]chan driver.Event)}
 	t.Cleanup(func() { d.Close() })
-	t.Cleanup(d.Subscribe(func(e driver.Event) { c.mailOf(e.ID).Put(e) }))
+	t.Cleanup(d.Subscribe(c.keep))
 	return c
 }
 
+// keep keeps an event in place of the one before.
+func (d *client) keep(e driver.Event) {
+	mail := d.mailOf(e.ID)
+	for {
+		select {
+		case mail <- e:
+			return
+		default:
+			d.forget(e.ID)
+		}
+	}
+}
+
+// forget forgets what was told of a claim. It reports whether that was anything.
+func (d *client) forget(id string) bool {
+	select {
+	case <-d.mailOf(id):
+		return true
+	default:
+		return false
+	}
+}
+
 // mailOf is where events about a claim are kept until Wait collects them.
-func (d *client) mailOf(id string) driver.Mailbox[driver.Event] {
+func (d *client) mailOf(id string) chan driver.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.mail[id]; !known {
-		d.mail[id] = driver.NewMailbox[driver.Event]()
+		d.mail[id] = make(chan driver.Event, 1)
 	}
 	return d.mail[id]
 }
@@ -74,7 +97,7 @@ func (d *client) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 // Wait returns when an event about the claim has been told since it returned last.
 func (d *client) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	select {
-	case e := <-d.mailOf(c.ID).Word():
+	case e := <-d.mailOf(c.ID):
 		return e.Status, e.Err
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()

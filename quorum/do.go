@@ -10,7 +10,7 @@ import (
 // kinds are the operations that a quorum can do.
 var kinds = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpQueue, driver.OpWatch)
 
-// Do implements [driver.BatchDriver]. Each operation is a dialogue of its own with the nodes, on its way to each of
+// Do implements [driver.Driver]. Each operation is a dialogue of its own with the nodes, on its way to each of
 // which it may gather with those of others. Brief requests for claims that are held go to each node as one batch.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	if len(batch) == 1 {

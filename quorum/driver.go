@@ -32,10 +32,9 @@ type Driver struct {
 }
 
 var (
-	_ driver.BatchDriver = (*Driver)(nil)
-	_ driver.Checker     = (*Driver)(nil)
-	_ driver.Noticer     = (*Driver)(nil)
-	_ driver.Lister      = (*Driver)(nil)
+	_ driver.Driver  = (*Driver)(nil)
+	_ driver.Checker = (*Driver)(nil)
+	_ driver.Lister  = (*Driver)(nil)
 )
 
 // Options adjust a driver. The zero value, or nil, is right for most.
@@ -60,7 +59,7 @@ const fewest = 3
 // New makes a quorum of drivers, each with an engine of its own, that do [driver.OpPropose]. It does not close them,
 // and sends nothing. If two of them reach the same engine, the first answers show it, and then the two have one vote
 // together.
-func New(nodes []driver.Either, opts *Options) (*Driver, error) {
+func New(nodes []driver.Driver, opts *Options) (*Driver, error) {
 	voters := make([]*node, len(nodes))
 	for i, d := range nodes {
 		if err := mayVote(d); err != nil {

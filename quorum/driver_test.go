@@ -29,7 +29,7 @@ func TestDriver(t *testing.T) {
 					stores[i] = memlock.New()
 				}
 				return func(t testing.TB) driver.Driver {
-					nodes := make([]driver.Either, row.n)
+					nodes := make([]driver.Driver, row.n)
 					for i, s := range stores {
 						nodes[i] = old{s.Client()}
 					}

@@ -25,7 +25,7 @@ func newEvents() *events {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver]. What the nodes tell becomes an event that says "ask", because a majority
+// Subscribe implements [driver.Driver]. What the nodes tell becomes an event that says "ask", because a majority
 // decides what has happened.
 func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) {
 	es := d.events

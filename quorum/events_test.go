@@ -70,7 +70,7 @@ func TestFollowingTakesNoGoroutines(t *testing.T) {
 
 // inMemory makes two clients of a quorum of three stores, which tell of events without a goroutine.
 func inMemory(t *testing.T) (a, b *client) {
-	var nodes [2][]driver.Either
+	var nodes [2][]driver.Driver
 	for range 3 {
 		s := memlock.New()
 		for i := range nodes {
@@ -115,7 +115,7 @@ func TestGrantedIsNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Second)
-		if !d.mailOf(held.ID).IsEmpty() {
+		if d.forget(held.ID) {
 			t.Error("something is told")
 		}
 	})
@@ -162,7 +162,7 @@ func TestNodeThatMissedEvents(t *testing.T) {
 		synctest.Wait()
 		before := told.Load()
 		for _, c := range waits {
-			d.mailOf(c.ID).Clear()
+			d.forget(c.ID)
 		}
 		for _, v := range voices {
 			(*v.tell.Load())(driver.Event{})
@@ -172,7 +172,7 @@ func TestNodeThatMissedEvents(t *testing.T) {
 			t.Errorf("claim %s is held, and nothing is told of it", held.ID)
 		}
 		for i, c := range waits {
-			if d.mailOf(c.ID).IsEmpty() {
+			if !d.forget(c.ID) {
 				t.Errorf("claim %d in line is not told of", i)
 			}
 		}
@@ -203,7 +203,7 @@ func (v *voice) Subscribe(tell func(driver.Event)) (stop func()) {
 
 // withVoices makes a quorum of such nodes.
 func withVoices(t *testing.T) (*client, []*voice) {
-	voices, nodes := make([]*voice, 3), make([]driver.Either, 3)
+	voices, nodes := make([]*voice, 3), make([]driver.Driver, 3)
 	for i := range nodes {
 		voices[i] = &voice{old: old{memlock.New()}}
 		nodes[i] = voices[i]
@@ -225,7 +225,7 @@ func TestCloseUnsubscribes(t *testing.T) {
 // A node that tells nothing costs time only: whoever waits is asked about now and then.
 func TestLostEventsCostTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		nodes := make([][]driver.Either, 2)
+		nodes := make([][]driver.Driver, 2)
 		for range 3 {
 			s := memlock.New()
 			for i := range nodes {

@@ -11,7 +11,7 @@ import (
 
 // Any drivers that vote make a quorum.
 func ExampleNew() {
-	nodes := []driver.Either{memlock.New(), memlock.New(), memlock.New()}
+	nodes := []driver.Driver{memlock.New(), memlock.New(), memlock.New()}
 	d, err := quorum.New(nodes, &quorum.Options{MaxTTL: 30 * time.Second})
 	if err != nil {
 		fmt.Println(err)

@@ -60,7 +60,7 @@ func (g *gatherer) came(kind driver.Kind) []int {
 // gatherers makes a quorum of such nodes.
 func gatherers(t *testing.T) (*client, []*gatherer) {
 	all := make([]*gatherer, 3)
-	nodes := make([]driver.Either, len(all))
+	nodes := make([]driver.Driver, len(all))
 	for i := range all {
 		all[i] = &gatherer{old: old{memlock.New()}, batches: make(map[driver.Kind][]int)}
 		nodes[i] = all[i]

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // markedAway makes three new nodes, which one client founds while another knows two of them from before, and believes
@@ -30,7 +28,7 @@ func markedAway(t *testing.T, unmet int, after time.Duration) (ps parts, early *
 	ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
 	for _, p := range ps[:2] {
 		c := try(claim("jobs"))
-		if st, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
+		if st, _, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		release(t, p.store, c)
@@ -80,7 +78,7 @@ func TestNoMarkForOneThatForgot(t *testing.T) {
 			pass(ttl)
 			ps[1].hang()
 			defer ps[1].goOn()
-			var d driver.Driver = ps.client(t)                   // that sees all this for the first time
+			var d *client = ps.client(t)                         // that sees all this for the first time
 			d.Request(context.Background(), try(claim("other"))) // it meets the nodes
 			synctest.Wait()
 			st, err := d.Request(context.Background(), try(claim("jobs")))
@@ -102,7 +100,7 @@ func TestNoMarkAfterAnIdleTime(t *testing.T) {
 		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
 		for _, p := range []*part{ps[0], ps[2]} {
 			c := try(claim("jobs"))
-			if st, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
+			if st, _, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
 				t.Fatalf("%+v, %v", st, err)
 			}
 			release(t, p.store, c)

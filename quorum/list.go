@@ -17,7 +17,7 @@ const listFor = time.Minute
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lists, err := askAll(ctx, d, listFor, func(ctx context.Context, n *node) ([]string, error) {
-			return use(ctx, n, func(nd driver.Either) ([]string, error) { return namesOn(ctx, nd, prefix) })
+			return use(ctx, n, func(nd driver.Driver) ([]string, error) { return namesOn(ctx, nd, prefix) })
 		})
 		if err != nil {
 			yield("", err)
@@ -33,7 +33,7 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 }
 
 // namesOn returns the locks on a node.
-func namesOn(ctx context.Context, nd driver.Either, prefix string) (names []string, err error) {
+func namesOn(ctx context.Context, nd driver.Driver, prefix string) (names []string, err error) {
 	for onNode, err := range driver.List(ctx, nd, nodeName(prefix)) {
 		if err != nil {
 			return nil, err

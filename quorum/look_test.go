@@ -7,34 +7,28 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
-// A thrifty node counts how many places of a line were read.
-type thrifty struct {
-	*part
-	read *atomic.Int64
-}
-
-func (n thrifty) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return n.Peek(ctx, name, driver.All)
-}
-
-func (n thrifty) Peek(ctx context.Context, name string, most int) ([]driver.Entry, error) {
-	queue, err := driver.Peek(ctx, n.part.store, name, most)
-	if strings.HasPrefix(name, "~turn/") {
-		n.read.Add(int64(len(queue)))
-	}
-	return queue, err
+// thrifty returns a node that counts how many places of a line are read from it.
+func thrifty(p *part, read *atomic.Int64) driver.Driver {
+	return batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+		r := pass(op)
+		if strings.HasPrefix(op.Claim.Name, "~turn/") {
+			read.Add(int64(len(r.Queue)))
+		}
+		return r
+	})
 }
 
 // A holder learns that others wait without reading who: there may be thousands.
 func TestHolderReadsNoLine(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var read atomic.Int64
-		nodes := make([]driver.Either, len(ps))
+		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
-			nodes[i] = thrifty{p, &read}
+			nodes[i] = thrifty(p, &read)
 		}
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		held := acquire(t, d, claim("jobs"))

@@ -16,7 +16,7 @@ import (
 type node struct {
 	at   int
 	what string // for people
-	open func(context.Context) (driver.Either, error)
+	open func(context.Context) (driver.Driver, error)
 
 	quorum atomic.Pointer[Driver] // is told what the node tells; nil while it is made
 
@@ -43,17 +43,17 @@ const (
 // A link is the way to a node that was reached. All operations of this client on the node go through one Sender: there
 // they gather, and no two of them are on the same claim at a time.
 type link struct {
-	driver      driver.BatchDriver // for what is no operation
+	driver      driver.Driver // for what is no operation
 	sender      *batch.Sender
 	now         func() time.Duration // the sender's clock
 	unsubscribe func()               // ends what it tells of claims and queues
 }
 
 // linkTo makes the way to a node, and has the node tell what happens to claims and queues.
-func (n *node) linkTo(d driver.Either) {
+func (n *node) linkTo(d driver.Driver) {
 	start := time.Now()
 	now := func() time.Duration { return time.Since(start) }
-	b := driver.Batched(d)
+	b := d
 	l := &link{b, batch.New(b, &batch.Options{Now: now}), now, b.Subscribe(n.told)}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -113,7 +113,7 @@ func (n *node) renew(ctx context.Context, ops []driver.Op, within time.Duration)
 }
 
 // use asks a node what is no operation.
-func use[T any](ctx context.Context, n *node, ask func(driver.Either) (T, error)) (v T, err error) {
+func use[T any](ctx context.Context, n *node, ask func(driver.Driver) (T, error)) (v T, err error) {
 	l, err := n.reach(ctx, 0)
 	if err == nil {
 		v, err = ask(l.driver)
@@ -180,7 +180,7 @@ func (n *node) reach(ctx context.Context, within time.Duration) (*link, error) {
 }
 
 // opened is the driver of the node if it was reached, or nil.
-func (n *node) opened() driver.Either {
+func (n *node) opened() driver.Driver {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.link == nil {
@@ -230,8 +230,8 @@ func (n *node) close() error {
 }
 
 // mayVote returns why a driver cannot be a node.
-func mayVote(d driver.Either) error {
-	t := driver.Batched(d).Traits()
+func mayVote(d driver.Driver) error {
+	t := d.Traits()
 	switch {
 	case !t.Ops.Has(driver.OpPropose):
 		return driver.Unsupported(t, "voting in a quorum")

@@ -31,7 +31,7 @@ const defaultPort = "6379"
 // open opens a quorum from a URL like redlock://user:password@h1,h2,h3/0?maxttl=1m&timeout=500ms. Each host is opened
 // as redis://, or as rediss:// with tls=true, with the same user, password, database and other parameters. It works
 // as soon as a majority can be reached.
-func open(ctx context.Context, u *url.URL) (driver.Either, error) {
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	opts, nodeURLs, err := parse(u)
 	if err == nil {
 		err = refuseAlways(ctx, nodeURLs[0])
@@ -42,7 +42,7 @@ func open(ctx context.Context, u *url.URL) (driver.Either, error) {
 	nodes := make([]*node, len(nodeURLs))
 	for i, nu := range nodeURLs {
 		nodes[i] = newNode(i, driver.Redact(nu))
-		nodes[i].open = func(ctx context.Context) (driver.Either, error) { return driver.Open(ctx, nu.String()) }
+		nodes[i].open = func(ctx context.Context) (driver.Driver, error) { return driver.Open(ctx, nu.String()) }
 	}
 	err = cmp.Or(reachMajority(ctx, nodes), refuseTwins(nodes))
 	var d *Driver

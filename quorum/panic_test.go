@@ -37,7 +37,7 @@ func (n *buggy) Do(ctx context.Context, batch []driver.Op, done func(int, driver
 
 // buggyNodes are three nodes of which so many panic when they renew, this long after they were asked.
 func buggyNodes(t *testing.T, bugs int, after time.Duration) (d *client, held driver.Claim) {
-	nodes := make([]driver.Either, 3)
+	nodes := make([]driver.Driver, 3)
 	all := make([]*buggy, 3)
 	for i := range nodes {
 		all[i] = &buggy{old: old{memlock.New()}, after: after}

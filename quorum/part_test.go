@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/memlock"
 	"github.com/holdfast-go/holdfast/quorum"
@@ -19,19 +20,70 @@ import (
 
 // A part is a node in memory that can hang, as a stopped process does, and come back empty.
 type part struct {
-	votes   atomic.Int64 // that it was asked for
-	lag     atomic.Int64 // for how long its answers are on their way, in ns
-	hung    atomic.Int64 // requests that it does not answer
-	watched atomic.Int64 // how many watch one of its queues
-	lost    atomic.Int64 // questions which engine it is that are lost from now on
-	wrong   atomic.Bool  // its clock is wrong: it refuses what is proposed
+	votes atomic.Int64 // that it was asked for
+	lag   atomic.Int64 // for how long its answers are on their way, in ns
+	hung  atomic.Int64 // requests that it does not answer
+	lost  atomic.Int64 // questions which engine it is that are lost from now on
+	wrong atomic.Bool  // its clock is wrong: it refuses what is proposed
 
-	mu    sync.Mutex
-	store *memlock.Driver
-	back  chan struct{} // closed when it hangs no more; nil while it answers
+	mu      sync.Mutex
+	store   *drivertest.Facade
+	tells   map[*func(driver.Event)]struct{}
+	watched map[string]bool // the queues of which a change is to be told
+	back    chan struct{}   // closed when it hangs no more; nil while it answers
 }
 
-func newPart() *part { return &part{store: memlock.New()} }
+func newPart() *part { return partOf(drivertest.NewFacade(memlock.New())) }
+
+// partOf returns a node that keeps its claims in a store.
+func partOf(store *drivertest.Facade) *part {
+	p := &part{tells: make(map[*func(driver.Event)]struct{}), watched: make(map[string]bool)}
+	p.use(store)
+	return p
+}
+
+// use has the node keep its claims in a store from now on.
+func (p *part) use(store *drivertest.Facade) {
+	p.mu.Lock()
+	p.store = store
+	p.mu.Unlock()
+	store.Subscribe(p.tell)
+}
+
+// tell passes an event on.
+func (p *part) tell(e driver.Event) {
+	p.mu.Lock()
+	var tells []func(driver.Event)
+	for tell := range p.tells {
+		tells = append(tells, *tell)
+	}
+	if e.ID == "" {
+		delete(p.watched, e.Name)
+	}
+	p.mu.Unlock()
+	for _, tell := range tells {
+		tell(e)
+	}
+}
+
+// Subscribe implements [driver.Driver].
+func (p *part) Subscribe(tell func(driver.Event)) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tells[&tell] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.tells, &tell)
+	}
+}
+
+// watches is how many of its queues are watched.
+func (p *part) watches() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.watched)
+}
 
 func (p *part) hang() {
 	p.mu.Lock()
@@ -47,30 +99,22 @@ func (p *part) goOn() {
 }
 
 // restart forgets everything.
-func (p *part) restart() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.store = memlock.New()
-}
+func (p *part) restart() { p.use(drivertest.NewFacade(memlock.New())) }
 
 // become makes this another name of another node.
-func (p *part) become(other *part) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.store = other.store
-}
+func (p *part) become(other *part) { p.use(other.store) }
 
 // view is the same nodes as another client sees them.
 func (ps parts) view() parts {
 	same := make(parts, len(ps))
 	for i, p := range ps {
-		same[i] = &part{store: p.store}
+		same[i] = partOf(p.store)
 	}
 	return same
 }
 
 // reach returns the store once the node answers. A request that was given up never arrives.
-func (p *part) reach(ctx context.Context) (*memlock.Driver, error) {
+func (p *part) reach(ctx context.Context) (*drivertest.Facade, error) {
 	p.mu.Lock()
 	back := p.back
 	p.mu.Unlock()
@@ -88,103 +132,57 @@ func (p *part) reach(ctx context.Context) (*memlock.Driver, error) {
 	return p.store, nil
 }
 
-func (p *part) Traits() driver.Traits { return p.store.Traits() }
-func (p *part) Close() error          { return nil }
-
-func (p *part) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return driver.Status{}, err
-	}
-	return s.Request(ctx, c)
+// Traits implements [driver.Driver].
+func (p *part) Traits() driver.Traits {
+	t := p.store.Traits()
+	t.Store = ""
+	t.Ops = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpQueue, driver.OpBreak, driver.OpPropose,
+		driver.OpLife, driver.OpWatch)
+	return t
 }
 
-func (p *part) Release(ctx context.Context, c driver.Claim) error {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return err
-	}
-	return s.Release(ctx, c)
+// Close implements [driver.Driver].
+func (p *part) Close() error { return nil }
+
+// Do implements [driver.Driver]. Each operation goes its own way.
+func (p *part) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	driver.DoEach(batch, done, func(op driver.Op) driver.Result { return p.do(ctx, op) })
 }
 
-func (p *part) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return nil, err
+func (p *part) do(ctx context.Context, op driver.Op) (r driver.Result) {
+	if op.Kind == driver.OpPropose {
+		p.votes.Add(1)
 	}
-	return s.Queue(ctx, name)
+	store, err := p.reach(ctx)
+	switch {
+	case err != nil:
+		return driver.Result{Err: err}
+	case op.Kind == driver.OpPropose && p.wrong.Load():
+		return driver.Result{Err: fmt.Errorf("compare the clocks: %w", driver.ErrRefused)}
+	case op.Kind == driver.OpPropose:
+		defer func() { time.Sleep(time.Duration(p.lag.Load())) }()
+	case op.Kind == driver.OpLife && p.lost.Add(-1) >= 0:
+		return driver.Result{Err: errors.New("connection reset")}
+	case op.Kind == driver.OpWatch:
+		p.mu.Lock()
+		p.watched[op.Claim.Name] = true
+		p.mu.Unlock()
+	}
+	store.Do(ctx, []driver.Op{op}, func(_ int, got driver.Result) { r = got })
+	return r
 }
 
-func (p *part) Break(ctx context.Context, name, id string) error {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return err
-	}
-	return s.Break(ctx, name, id)
-}
-
+// List implements [driver.Lister].
 func (p *part) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	s, err := p.reach(ctx)
+	store, err := p.reach(ctx)
 	if err != nil {
 		return func(yield func(string, error) bool) { yield("", err) }
 	}
-	return s.List(ctx, prefix)
+	return driver.List(ctx, store, prefix)
 }
 
-func (p *part) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	st, _, err := p.Vote(ctx, c, token)
-	return st, err
-}
-
-func (p *part) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	p.votes.Add(1)
-	s, err := p.reach(ctx)
-	if err != nil {
-		return driver.Status{}, driver.Life{}, err
-	}
-	if p.wrong.Load() {
-		return driver.Status{}, driver.Life{}, fmt.Errorf("compare the clocks: %w", driver.ErrRefused)
-	}
-	defer func() { time.Sleep(time.Duration(p.lag.Load())) }()
-	return s.Vote(ctx, c, token)
-}
-
-func (p *part) Life(ctx context.Context) (driver.Life, error) {
-	s, err := p.reach(ctx)
-	if err == nil && p.lost.Add(-1) >= 0 {
-		err = errors.New("connection reset")
-	}
-	if err != nil {
-		return driver.Life{}, err
-	}
-	return s.Life(ctx)
-}
-
-func (p *part) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return driver.Status{}, err
-	}
-	return s.Wait(ctx, c)
-}
-
-func (p *part) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.Listen(ctx, c, moved)
-}
-
-func (p *part) Watch(ctx context.Context, name string) error {
-	s, err := p.reach(ctx)
-	if err != nil {
-		return err
-	}
-	p.watched.Add(1)
-	defer p.watched.Add(-1)
-	return s.Watch(ctx, name)
-}
+// passOn passes an operation on to the node behind an interceptor.
+type passOn = func(driver.Op) driver.Result
 
 // parts are the nodes of a quorum.
 type parts []*part
@@ -205,7 +203,7 @@ func inTime(t *testing.T, n int, test func(*testing.T, parts)) {
 }
 
 // settle lets a quorum find out that all its nodes are new.
-func settle(t *testing.T, d driver.Driver) {
+func settle(t *testing.T, d *client) {
 	c := claim("settle")
 	acquire(t, d, c)
 	synctest.Wait()
@@ -215,7 +213,7 @@ func settle(t *testing.T, d driver.Driver) {
 
 func (ps parts) client(t testing.TB) *client {
 	t.Helper()
-	nodes := make([]driver.Either, len(ps))
+	nodes := make([]driver.Driver, len(ps))
 	for i, p := range ps {
 		nodes[i] = p
 	}
@@ -260,7 +258,7 @@ func claim(name string) driver.Claim { return claimed.Mutex(name, ttl) }
 var acquire, release, try = claimed.Acquire, claimed.Release, claimed.Try
 
 // await requests a claim until it is granted, as the core does.
-func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+func await(t testing.TB, d *client, c driver.Claim) driver.Claim {
 	for {
 		st, err := d.Request(context.Background(), c)
 		if err != nil {
@@ -275,12 +273,12 @@ func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
 	}
 }
 
-func wait(d driver.Driver, c driver.Claim, retry time.Duration) {
+func wait(d *client, c driver.Claim, retry time.Duration) {
 	ctx := context.Background()
 	if retry > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, retry)
 		defer cancel()
 	}
-	driver.Wait(ctx, d, c) // the caller asks again, whatever it says
+	d.Wait(ctx, c) // the caller asks again, whatever it says
 }

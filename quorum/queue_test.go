@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
 // shown returns the IDs in a queue, those that are granted with a star.
-func shown(t *testing.T, d driver.Driver, name string) (ids []string) {
+func shown(t *testing.T, d *client, name string) (ids []string) {
 	t.Helper()
 	queue, err := d.Queue(context.Background(), name)
 	if err != nil {
@@ -31,7 +32,7 @@ func shown(t *testing.T, d driver.Driver, name string) (ids []string) {
 	return ids
 }
 
-func shows(t *testing.T, d driver.Driver, name string, want ...string) {
+func shows(t *testing.T, d *client, name string, want ...string) {
 	t.Helper()
 	if got := shown(t, d, name); !slices.Equal(got, want) {
 		t.Errorf("the queue of %q is %q, want %q", name, got, want)
@@ -95,7 +96,7 @@ func TestBreakAtMajority(t *testing.T) {
 		acquire(t, d, held) // on all nodes
 		away := ps[1:3]
 		away.each((*part).hang)
-		if err := driver.Break(context.Background(), other, "jobs", held.ID); err != nil {
+		if err := other.Break(context.Background(), "jobs", held.ID); err != nil {
 			t.Fatal(err)
 		}
 		away.each((*part).goOn)
@@ -103,7 +104,7 @@ func TestBreakAtMajority(t *testing.T) {
 			t.Errorf("the claim was broken, and its renewal says %v", err)
 		}
 		await(t, other, claim("jobs"))
-		if err := driver.Break(context.Background(), other, "jobs", held.ID); !errors.Is(err, driver.ErrGone) {
+		if err := other.Break(context.Background(), "jobs", held.ID); !errors.Is(err, driver.ErrGone) {
 			t.Errorf("breaking it again: %v", err)
 		}
 	})
@@ -118,7 +119,7 @@ func TestBreakWaiter(t *testing.T) {
 		if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
 			t.Fatalf("another has the lock: %+v, %v", st, err)
 		}
-		if err := driver.Break(context.Background(), other, "jobs", c.ID); err != nil {
+		if err := other.Break(context.Background(), "jobs", c.ID); err != nil {
 			t.Fatal(err)
 		}
 		pass(ttl / 3)
@@ -212,14 +213,16 @@ func TestListWhileANodeHangs(t *testing.T) {
 	})
 }
 
-// A dawdler is slow to show its lines.
-type dawdler struct{ *part }
-
-func (n dawdler) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if err := driver.Sleep(ctx, ttl/50); err != nil {
-		return nil, err
-	}
-	return n.part.Queue(ctx, name)
+// dawdler returns a node that is slow to show its lines.
+func dawdler(p *part) driver.Driver {
+	return batch.Intercept(p, func(ctx context.Context, op driver.Op, pass passOn) driver.Result {
+		if op.Kind == driver.OpQueue {
+			if err := driver.Sleep(ctx, ttl/50); err != nil {
+				return driver.Result{Err: err}
+			}
+		}
+		return pass(op)
+	})
 }
 
 // A line is on one node: whoever waits is shown though that is slower than the others.
@@ -231,8 +234,8 @@ func TestQueueWaitsForTheLine(t *testing.T) {
 			if st, err := d.Request(context.Background(), c); err != nil || st.Granted {
 				t.Fatalf("another has the lock: %+v, %v", st, err)
 			}
-			nodes := []driver.Either{ps[0], ps[1], ps[2]}
-			nodes[i] = dawdler{ps[i]}
+			nodes := []driver.Driver{ps[0], ps[1], ps[2]}
+			nodes[i] = dawdler(ps[i])
 			shows(t, quorumOf(t, nodes, nil), "jobs", held.ID+"*", c.ID)
 		})
 	}
@@ -251,7 +254,7 @@ func TestBreakWhileANodeHangs(t *testing.T) {
 		ps[2].goOn()
 		pass(time.Second)
 		ps[0].hang()
-		err := driver.Break(context.Background(), ps.client(t), "jobs", held.ID)
+		err := ps.client(t).Break(context.Background(), "jobs", held.ID)
 		ps[0].goOn()
 		pass(time.Second)
 		left := ps.having(t, "jobs")
@@ -287,7 +290,7 @@ func TestBreakBesideATopUp(t *testing.T) {
 			held = await(t, d, held)
 			ps[0].wrong.Store(false)
 			ps[2].hang()
-			err := driver.Break(t.Context(), ps.client(t), "jobs", held.ID)
+			err := ps.client(t).Break(t.Context(), "jobs", held.ID)
 			pass(time.Second)
 			ps[2].goOn()
 			_, renewed := d.Request(t.Context(), held)
@@ -303,9 +306,9 @@ func TestQueueBesideASilentNode(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
 		held := acquire(t, ps.client(t), claim("jobs"))
 		synctest.Wait()
-		var nodes []driver.Either
+		var nodes []driver.Driver
 		for _, p := range ps {
-			nodes = append(nodes, dawdler{p})
+			nodes = append(nodes, dawdler(p))
 		}
 		d := quorumOf(t, nodes, nil)
 		look := func() time.Duration {

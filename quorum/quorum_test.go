@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/quorum"
@@ -218,30 +219,24 @@ func TestLateRequestStaysOutOfLine(t *testing.T) {
 	})
 }
 
-// A shaky node loses some votes, and answers to releases late.
-type shaky struct {
-	*part
-	lose *atomic.Int32
-	late time.Duration
-}
-
-func (s shaky) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	if s.lose.Add(-1) >= 0 {
-		return driver.Status{}, driver.Life{}, errors.New("connection reset")
-	}
-	return s.part.Vote(ctx, c, token)
-}
-
-func (s shaky) Release(ctx context.Context, c driver.Claim) error {
-	err := s.part.Release(ctx, c)
-	time.Sleep(s.late)
-	return err
+// shaky returns a node that loses some votes, and answers to releases late.
+func shaky(p *part, lose *atomic.Int32, late time.Duration) driver.Driver {
+	return batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+		if op.Kind == driver.OpPropose && lose.Add(-1) >= 0 {
+			return driver.Result{Err: errors.New("connection reset")}
+		}
+		r := pass(op)
+		if op.Kind == driver.OpRelease {
+			time.Sleep(late)
+		}
+		return r
+	})
 }
 
 // shaky are the parts as such nodes.
-func (ps parts) shaky(lose *atomic.Int32, late time.Duration) (nodes []driver.Either) {
+func (ps parts) shaky(lose *atomic.Int32, late time.Duration) (nodes []driver.Driver) {
 	for _, p := range ps {
-		nodes = append(nodes, shaky{part: p, lose: lose, late: late})
+		nodes = append(nodes, shaky(p, lose, late))
 	}
 	return nodes
 }
@@ -270,7 +265,7 @@ func TestReleaseOfAWaiterThatOneNodeGranted(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var lose atomic.Int32
 		lose.Store(1) // of the holder
-		nodes := []driver.Either{ps[0], ps[1], shaky{part: ps[2], lose: &lose}}
+		nodes := []driver.Driver{ps[0], ps[1], shaky(ps[2], &lose, 0)}
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		acquire(t, d, claim("jobs"))
 		c := claim("jobs")
@@ -289,37 +284,19 @@ func TestReleaseOfAWaiterThatOneNodeGranted(t *testing.T) {
 	})
 }
 
-// A deaf node answers no request about some locks.
-type deaf struct {
-	*part
-	to      *atomic.Pointer[string] // what the names of those contain
-	renewed *atomic.Int64           // how often it was asked about others
-}
-
-func (n deaf) hears(ctx context.Context, name string) error {
-	switch to := n.to.Load(); {
-	case to == nil:
-	case strings.Contains(name, *to):
-		<-ctx.Done()
-		return ctx.Err()
-	default:
-		n.renewed.Add(1)
-	}
-	return nil
-}
-
-func (n deaf) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := n.hears(ctx, c.Name); err != nil {
-		return driver.Status{}, err
-	}
-	return n.part.Request(ctx, c)
-}
-
-func (n deaf) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	if err := n.hears(ctx, c.Name); err != nil {
-		return driver.Status{}, driver.Life{}, err
-	}
-	return n.part.Vote(ctx, c, token)
+// deaf returns a node that does not answer about some locks: those in whose names to is. renewed counts how often it
+// was asked about others.
+func deaf(p *part, to *atomic.Pointer[string], renewed *atomic.Int64) driver.Driver {
+	return batch.Intercept(p, func(ctx context.Context, op driver.Op, pass passOn) driver.Result {
+		if name := to.Load(); name != nil && (op.Kind == driver.OpRequest || op.Kind == driver.OpPropose) {
+			if strings.Contains(op.Claim.Name, *name) {
+				<-ctx.Done()
+				return driver.Result{Err: ctx.Err()}
+			}
+			renewed.Add(1)
+		}
+		return pass(op)
+	})
 }
 
 // What is held is renewed although many claims that wait, in the same batch, get no answer.
@@ -327,9 +304,9 @@ func TestRenewalOfTheHeldWaitsForNobody(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var to atomic.Pointer[string]
 		var renewed atomic.Int64
-		nodes := make([]driver.Either, len(ps))
+		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
-			nodes[i] = deaf{p, &to, &renewed}
+			nodes[i] = deaf(p, &to, &renewed)
 		}
 		d, other := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl}), ps.client(t)
 		var batch []driver.Claim
@@ -360,20 +337,16 @@ func TestRenewalOfTheHeldWaitsForNobody(t *testing.T) {
 	})
 }
 
-// A tardy node is long in answering to its nth vote, which it has cast.
-type tardy struct {
-	*part
-	votes *atomic.Int32
-	nth   int32
-	takes time.Duration
-}
-
-func (n tardy) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	st, life, err := n.part.Vote(ctx, c, token)
-	if n.votes.Add(1) == n.nth {
-		time.Sleep(n.takes)
-	}
-	return st, life, err
+// tardy returns a node that is long in answering to its nth vote, which it has cast.
+func tardy(p *part, nth int32, takes time.Duration) driver.Driver {
+	var votes atomic.Int32
+	return batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+		r := pass(op)
+		if op.Kind == driver.OpPropose && votes.Add(1) == nth {
+			time.Sleep(takes)
+		}
+		return r
+	})
 }
 
 // A node has the claim under the token that was proposed last, whether or not the holder had its answer when it began
@@ -388,14 +361,14 @@ func renewedBeforeAllHaveAnswered(t *testing.T, ps parts) {
 	for _, p := range ps { // so that the first proposal is behind
 		c := claim("jobs")
 		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
-		if _, _, err := p.store.Vote(context.Background(), c, ahead); err != nil {
+		if _, _, err := p.store.Propose(context.Background(), c, ahead); err != nil {
 			t.Fatal(err)
 		}
 		release(t, p.store, c)
 	}
-	d := quorumOf(t, []driver.Either{
+	d := quorumOf(t, []driver.Driver{
 		ps[0], ps[1],
-		tardy{ps[2], new(atomic.Int32), 2, 600 * time.Millisecond},
+		tardy(ps[2], 2, 600*time.Millisecond),
 	}, &quorum.Options{MaxTTL: ttl})
 	held := acquire(t, d, claim("jobs"))
 	pass(450 * time.Millisecond)
@@ -475,7 +448,7 @@ func TestRestartedNodeLearns(t *testing.T) {
 		ahead := uint64(time.Now().Add(time.Hour).UnixMicro())
 		for _, p := range ps {
 			c := try(claim("jobs"))
-			if st, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
+			if st, _, err := p.store.Propose(context.Background(), c, ahead); err != nil || st.Token != ahead {
 				t.Fatalf("%+v, %v", st, err)
 			}
 			release(t, p.store, c)
@@ -554,8 +527,8 @@ func TestNodesTellTheFirstInLine(t *testing.T) {
 			granted <- time.Now()
 		}()
 		pass(ttl * 2 / 3)
-		watched := func() (n int64) {
-			ps.each(func(p *part) { n += p.watched.Load() })
+		watched := func() (n int) {
+			ps.each(func(p *part) { n += p.watches() })
 			return n
 		}
 		if n := watched(); n != 5 {
@@ -690,18 +663,27 @@ func TestHolderFindsTheLine(t *testing.T) {
 	}
 }
 
+// A votesNot node cannot vote.
+type votesNot struct{ *part }
+
+func (n votesNot) Traits() driver.Traits {
+	t := n.part.Traits()
+	t.Ops &^= driver.KindsOf(driver.OpPropose)
+	return t
+}
+
 func TestNew(t *testing.T) {
 	node := func() driver.Driver { return newPart() }
 	for _, row := range []struct {
-		nodes []driver.Either
+		nodes []driver.Driver
 		opts  *quorum.Options
 		want  string
 	}{
-		{[]driver.Either{node(), node()}, nil, "at least 3"},
-		{[]driver.Either{node(), node(), struct{ driver.Driver }{newPart()}}, nil, "node 3"},
-		{[]driver.Either{node(), node(), node()}, &quorum.Options{MaxTTL: time.Millisecond}, "longest TTL"},
-		{[]driver.Either{node(), node(), node()}, &quorum.Options{Timeout: time.Minute}, "timeout"},
-		{[]driver.Either{node(), node(), node()}, &quorum.Options{Timeout: -1}, "timeout"},
+		{[]driver.Driver{node(), node()}, nil, "at least 3"},
+		{[]driver.Driver{node(), node(), votesNot{newPart()}}, nil, "node 3"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{MaxTTL: time.Millisecond}, "longest TTL"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: time.Minute}, "timeout"},
+		{[]driver.Driver{node(), node(), node()}, &quorum.Options{Timeout: -1}, "timeout"},
 	} {
 		if _, err := quorum.New(row.nodes, row.opts); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%d nodes, %+v: %v, want %q", len(row.nodes), row.opts, err, row.want)
@@ -719,27 +701,24 @@ func TestOpen(t *testing.T) {
 	})
 }
 
-// A vague node applies a vote, and cannot say so.
-type vague struct {
-	*part
-	times *atomic.Int32
-}
-
-func (n vague) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	st, life, err := n.part.Vote(ctx, c, token)
-	if n.times.Add(-1) >= 0 {
-		return driver.Status{}, driver.Life{}, driver.ErrUnknown
-	}
-	return st, life, err
+// vague returns a node that applies some votes, and cannot say so.
+func vague(p *part, times *atomic.Int32) driver.Driver {
+	return batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+		r := pass(op)
+		if op.Kind == driver.OpPropose && times.Add(-1) >= 0 {
+			return driver.Result{Err: driver.ErrUnknown}
+		}
+		return r
+	})
 }
 
 // What a node may have granted is given back when the round is lost, also if the node said that it cannot tell.
 func TestUnknownVoteIsUndone(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
 		var times atomic.Int32
-		nodes := make([]driver.Either, len(ps))
+		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
-			nodes[i] = vague{p, &times}
+			nodes[i] = vague(p, &times)
 		}
 		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
 		times.Store(3)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -32,7 +33,7 @@ func TestRenewsWithin(t *testing.T) {
 
 // A claim is renewed under the token that it has on the node itself, whoever has one there besides.
 func TestTokenOnANode(t *testing.T) {
-	store := memlock.New()
+	store := drivertest.NewFacade(memlock.New())
 	claims := make([]driver.Claim, 3)
 	for i := range claims {
 		claims[i] = driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 2, TTL: time.Minute, Queue: true}

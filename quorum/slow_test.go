@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 	"github.com/holdfast-go/holdfast/quorum"
 )
 
@@ -24,7 +25,7 @@ func TestRenewalWaitsForSlowNodes(t *testing.T) {
 		time.AfterFunc(3*time.Second, func() { slow.each((*part).goOn) })
 		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 		defer cancel()
-		results, err := driver.Renew(ctx, d, []driver.Claim{held})
+		results, err := d.Renew(ctx, []driver.Claim{held})
 		if err != nil || results[0].Err != nil || !results[0].Status.Granted {
 			t.Errorf("renewed: %+v, %v; the nodes answer in time", results, err)
 		}
@@ -90,7 +91,7 @@ func TestTopUpsThatAreRefused(t *testing.T) {
 		d := ps.client(t)
 		held := []driver.Claim{acquire(t, d, claim("job 0")), acquire(t, d, claim("job 1"))}
 		renew := func() {
-			results, err := driver.Renew(t.Context(), d, held)
+			results, err := d.Renew(t.Context(), held)
 			for _, result := range results {
 				err = cmp.Or(err, result.Err)
 			}
@@ -122,14 +123,14 @@ func TestTopUpsThatAreRefused(t *testing.T) {
 // which nobody waits for the answer.
 func TestSlowLine(t *testing.T) {
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		d := quorumOf(t, []driver.Either{sleepy{ps[0]}, sleepy{ps[1]}, sleepy{ps[2]}}, &quorum.Options{MaxTTL: ttl})
+		d := quorumOf(t, []driver.Driver{sleepy(ps[0]), sleepy(ps[1]), sleepy(ps[2])}, &quorum.Options{MaxTTL: ttl})
 		held := acquire(t, d, claim("jobs"))
 		if st, err := ps.client(t).Request(t.Context(), claim("jobs")); err != nil || st.Granted {
 			t.Fatalf("another has the lock: %+v, %v", st, err)
 		}
 		for range 3 {
 			ctx, cancel := context.WithCancel(t.Context())
-			results, err := driver.Renew(ctx, d, []driver.Claim{held})
+			results, err := d.Renew(ctx, []driver.Claim{held})
 			cancel()
 			if err != nil || results[0].Err != nil {
 				t.Fatalf("%v, %+v", err, results)
@@ -143,12 +144,14 @@ func TestSlowLine(t *testing.T) {
 	})
 }
 
-// A sleepy node is slow to show who waits.
-type sleepy struct{ *part }
-
-func (n sleepy) Peek(ctx context.Context, name string, most int) ([]driver.Entry, error) {
-	if err := driver.Sleep(ctx, ttl/20); err != nil {
-		return nil, err
-	}
-	return driver.Peek(ctx, n.part, name, most)
+// sleepy returns a node that is slow to show who waits.
+func sleepy(p *part) driver.Driver {
+	return batch.Intercept(p, func(ctx context.Context, op driver.Op, pass passOn) driver.Result {
+		if op.Kind == driver.OpQueue {
+			if err := driver.Sleep(ctx, ttl/20); err != nil {
+				return driver.Result{Err: err}
+			}
+		}
+		return pass(op)
+	})
 }

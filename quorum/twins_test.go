@@ -132,7 +132,7 @@ func TestOneEngineReleasesOnce(t *testing.T) {
 func TestCheckFindsOneEngineTwice(t *testing.T) {
 	inTime(t, 5, func(t *testing.T, ps parts) {
 		ps[3].become(ps[1])
-		findings, err := driver.Check(context.Background(), ps.client(t))
+		findings, err := driver.Check(context.Background(), ps.client(t), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,20 +7,17 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
-// sick is a node that answers every request with an error.
-type sick struct {
-	*part
-	err error
-}
-
-func (s sick) Request(context.Context, driver.Claim) (driver.Status, error) {
-	return driver.Status{}, s.err
-}
-
-func (s sick) Vote(context.Context, driver.Claim, uint64) (driver.Status, driver.Life, error) {
-	return driver.Status{}, driver.Life{}, s.err
+// sick returns a node that answers every request with an error.
+func sick(p *part, err error) driver.Driver {
+	return batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+		if op.Kind == driver.OpRequest || op.Kind == driver.OpPropose {
+			return driver.Result{Err: err}
+		}
+		return pass(op)
+	})
 }
 
 // An answer of several nodes is told once. The words of a server are found by errors.As, and decide nothing: another
@@ -28,9 +25,9 @@ func (s sick) Vote(context.Context, driver.Claim, uint64) (driver.Status, driver
 func TestOneCauseOfSeveralNodes(t *testing.T) {
 	busy := &driver.ServerError{Effect: driver.NotNow, Words: "BUSY a script is running", Advice: "end it"}
 	inTime(t, 3, func(t *testing.T, ps parts) {
-		nodes := make([]driver.Either, len(ps))
+		nodes := make([]driver.Driver, len(ps))
 		for i, p := range ps {
-			nodes[i] = sick{p, busy}
+			nodes[i] = sick(p, busy)
 		}
 		_, err := quorumOf(t, nodes, nil).Request(context.Background(), try(claim("jobs")))
 		if err == nil || strings.Count(err.Error(), "BUSY") != 1 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -52,9 +53,8 @@ func TestACL(t *testing.T) {
 		addUser(t, page, srv)
 		url := "redis://locks:secret@" + srv.Addr + "/1" + params
 		drivertest.Run(t, drivertest.Harness{
-			Open:  func(t testing.TB) driver.Driver { return openAny(t, url) },
-			TTL:   time.Second,
-			Again: true,
+			Open: func(t testing.TB) driver.Driver { return openAny(t, url) },
+			TTL:  time.Second,
 		})
 		isFine(t, openAny(t, url))
 	}
@@ -94,9 +94,9 @@ func takeTurns(t *testing.T, url string) {
 }
 
 // isFine has a driver examine its servers, which may be as they are, and whose user may do all.
-func isFine(t *testing.T, d driver.Driver) {
+func isFine(t *testing.T, d claimed.Driver) {
 	t.Helper()
-	findings, err := driver.Check(t.Context(), d)
+	findings, err := driver.Check(t.Context(), d, false)
 	unsafe, warnings := facts(findings, driver.Unsafe), facts(findings, driver.Warning)
 	if err != nil || unsafe != "" || strings.Contains(warnings, "may not read") {
 		t.Errorf("examined: %+v, %v", findings, err)

@@ -41,7 +41,8 @@ func TestBarredForTheLongestTTL(t *testing.T) {
 var shortening = map[string]func(*barring, driver.Claim) (driver.Status, error){
 	"renewed": func(b *barring, c driver.Claim) (driver.Status, error) { return b.today.Request(b.Context(), c) },
 	"proposed once more": func(b *barring, c driver.Claim) (driver.Status, error) {
-		return b.today.Propose(b.Context(), c, c.Token)
+		st, _, err := b.today.Propose(b.Context(), c, c.Token)
+		return st, err
 	},
 }
 

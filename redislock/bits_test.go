@@ -58,7 +58,7 @@ func TestServerOf32Bits(t *testing.T) {
 					t.Errorf("%s lives for %v more, want at most %v", e.ID, e.Left, e.TTL)
 				}
 			}
-			if st, _, err := d.Vote(t.Context(), driver.Claim{
+			if st, _, err := d.Propose(t.Context(), driver.Claim{
 				Name: "votes", ID: driver.NewID(), Weight: 1, Limit: 2, TTL: time.Minute,
 			}, third.Token); err != nil || !st.Granted || st.Token != third.Token {
 				t.Errorf("a vote is %+v, %v", st, err)

@@ -62,7 +62,7 @@ func TestWatchersBeforeTheClockWasSetBack(t *testing.T) {
 		defer cancel()
 		before := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
 		watching := make(chan error)
-		go func() { watching <- driver.Watch(ctx, d, "jobs") }()
+		go func() { watching <- d.Watch(ctx, "jobs") }()
 		eventually(t, "it is watched", func() bool {
 			state := srv.RedisCommand(t, "HGET", "holdfast:{jobs}:claims", "~")
 			by = strings.Count(state, "=")
@@ -91,7 +91,7 @@ func TestVoteFromBeforeTheStart(t *testing.T) {
 	d := openAt(t, srv.Addr, "")
 	clock.Set(t, -time.Minute)
 	eventually(t, "the server has looked at its clock", func() bool {
-		st, life, err := d.Vote(t.Context(), claim("jobs", brief), uint64(time.Now().UnixMicro()))
+		st, life, err := d.Propose(t.Context(), claim("jobs", brief), uint64(time.Now().UnixMicro()))
 		if err != nil || !st.Granted || life.ID == "" {
 			t.Fatalf("%+v, %+v, %v", st, life, err)
 		}
@@ -107,7 +107,7 @@ func TestProposalIgnoresTheClock(t *testing.T) {
 	clock.Set(t, time.Hour)
 	for _, token := range []uint64{1_000_000, 999_999, 1_000_000} {
 		c := claim("jobs", brief)
-		st, err := d.Propose(t.Context(), c, token)
+		st, _, err := d.Propose(t.Context(), c, token)
 		if err != nil || !st.Granted || st.Token > 1_000_010 {
 			t.Fatalf("proposing %d: %+v, %v", token, st, err)
 		}
@@ -198,7 +198,7 @@ func TestVoteWhenTheClockIsSetBack(t *testing.T) {
 	c := claim("jobs", ttl)
 	for _, passed := range []time.Duration{0, ttl + time.Second} {
 		clock.Set(t, back+passed)
-		st, err := d.Propose(t.Context(), c, uint64(time.Now().UnixMicro()))
+		st, _, err := d.Propose(t.Context(), c, uint64(time.Now().UnixMicro()))
 		if granted := passed > 0; err != nil || st.Granted != granted {
 			t.Errorf("after %v: %+v, %v", passed, st, err)
 		}
@@ -252,8 +252,11 @@ func TestKeyWithoutAnEnd(t *testing.T) {
 	srv := servers.RedisAt(t, clock)
 	d := openAt(t, srv.Addr, "")
 	for name, ask := range map[string]func(driver.Claim) (driver.Status, error){
-		"tried":    func(c driver.Claim) (driver.Status, error) { return d.Request(t.Context(), c) },
-		"proposed": func(c driver.Claim) (driver.Status, error) { return d.Propose(t.Context(), c, 1) },
+		"tried": func(c driver.Claim) (driver.Status, error) { return d.Request(t.Context(), c) },
+		"proposed": func(c driver.Claim) (driver.Status, error) {
+			st, _, err := d.Propose(t.Context(), c, 1)
+			return st, err
+		},
 	} {
 		clock.Set(t, 0)
 		acquire(t, d, claim(name, brief))

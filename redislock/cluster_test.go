@@ -284,7 +284,7 @@ func TestCheckCluster(t *testing.T) {
 	d := openCluster(t, c, "")
 	c.Masters[1].RedisCommand(t, "CONFIG", "SET", "maxmemory", "100mb")
 	c.Masters[1].RedisCommand(t, "CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
-	findings, err := d.Check(t.Context())
+	findings, err := d.Check(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestListWithoutAReplica(t *testing.T) {
 	if listed != 10 {
 		t.Errorf("%d locks are listed of 10", listed)
 	}
-	if _, err := d.Check(t.Context()); err != nil {
+	if _, err := d.Check(t.Context(), false); err != nil {
 		t.Errorf("Check: %v", err)
 	}
 }
@@ -371,7 +371,7 @@ func TestCheckOfDeafUserInCluster(t *testing.T) {
 	for _, s := range append(slices.Clone(c.Masters), c.Replicas...) {
 		s.RedisCommand(t, "ACL", "SETUSER", "nochan", "on", ">pw", "~*", "resetchannels", "&other", "+@all")
 	}
-	findings, err := openURL(t, "redis-cluster://nochan:pw@"+addrs(c.Masters)).Check(t.Context())
+	findings, err := openURL(t, "redis-cluster://nochan:pw@"+addrs(c.Masters)).Check(t.Context(), false)
 	if unsafe := facts(findings, driver.Unsafe); err != nil || !strings.Contains(unsafe, "channels") {
 		t.Errorf("unsafe is %q, %v; want that the user may not listen", unsafe, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -133,8 +134,8 @@ func newMuffled(t *testing.T) *dripping {
 // A call that has to wait for a new connection ends with its context, and so do others that wait for the same one. By
 // itself the client library gives a greeting ten seconds.
 func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
-	for name, prepare := range map[string]func(driver.Either){
-		"after a break": func(driver.Either) {}, "after one that was overlooked": redislock.OverlookBreaks,
+	for name, prepare := range map[string]func(driver.Driver){
+		"after a break": func(driver.Driver) {}, "after one that was overlooked": redislock.OverlookBreaks,
 	} {
 		for _, timed := range []bool{false, true} {
 			pace.Run(t, fmt.Sprintf("%s, timed %v", name, timed), func(t *pace.T) {
@@ -148,7 +149,7 @@ func TestCallsThatConnectEndWithTheirContexts(t *testing.T) {
 	}
 }
 
-func callsConnect(t *testing.T, timed bool, prepare func(driver.Either)) {
+func callsConnect(t *testing.T, timed bool, prepare func(driver.Driver)) {
 	srv := newMuffled(t)
 	srv.timed = timed
 	d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h")
@@ -191,17 +192,17 @@ func TestCallsEndWithTheirContexts(t *testing.T) {
 func callsEnd(t *testing.T, srv *dripping) {
 	c := claim("jobs", long)
 	c.Queue = false // it listens to nothing
-	calls := map[string]func(context.Context, driver.Driver) error{
-		"Request": func(ctx context.Context, d driver.Driver) error {
+	calls := map[string]func(context.Context, claimed.Driver) error{
+		"Request": func(ctx context.Context, d claimed.Driver) error {
 			_, err := d.Request(ctx, c)
 			return err
 		},
-		"Release": func(ctx context.Context, d driver.Driver) error { return d.Release(ctx, c) },
-		"Check": func(ctx context.Context, d driver.Driver) error {
-			_, err := driver.Check(ctx, d)
+		"Release": func(ctx context.Context, d claimed.Driver) error { return d.Release(ctx, c) },
+		"Check": func(ctx context.Context, d claimed.Driver) error {
+			_, err := driver.Check(ctx, d, false)
 			return err
 		},
-		"Queue": func(ctx context.Context, d driver.Driver) error {
+		"Queue": func(ctx context.Context, d claimed.Driver) error {
 			_, err := d.Queue(ctx, "jobs")
 			return err
 		},
@@ -227,12 +228,12 @@ func callsEnd(t *testing.T, srv *dripping) {
 func TestCallsEndWhileTheyConnect(t *testing.T) {
 	srv := newDripping(t, "HELLO")
 	c := claim("jobs", long)
-	for params, call := range map[string]func(context.Context, driver.Driver) error{
-		"&replicas=1": func(ctx context.Context, d driver.Driver) error {
+	for params, call := range map[string]func(context.Context, claimed.Driver) error{
+		"&replicas=1": func(ctx context.Context, d claimed.Driver) error {
 			_, err := d.Request(ctx, c)
 			return err
 		},
-		"": func(ctx context.Context, d driver.Driver) error { return driver.Watch(ctx, d, "jobs") },
+		"": func(ctx context.Context, d claimed.Driver) error { return d.Watch(ctx, "jobs") },
 	} {
 		srv.welcome.Store(1)
 		d, err := drivertest.Open(t.Context(), "redis://"+srv.addr+"?connecttimeout=1h"+params)

@@ -72,7 +72,9 @@ func TestCrowdOfDead(t *testing.T) {
 			return d.Request(t.Context(), c)
 		},
 		func(name string) (driver.Status, error) {
-			return d.Propose(t.Context(), mutex(name, "next"), uint64(time.Now().Add(time.Minute).UnixMicro()))
+			token := uint64(time.Now().Add(time.Minute).UnixMicro())
+			st, _, err := d.Propose(t.Context(), mutex(name, "next"), token)
+			return st, err
 		},
 	} {
 		name := strconv.Itoa(i)
@@ -229,7 +231,7 @@ func TestCrowdOfJustTheBudget(t *testing.T) {
 		next := mutex(name, "next")
 		next.Queue = false
 		if name == "proposed" {
-			st, err := d.Propose(t.Context(), next, uint64(time.Now().Add(time.Minute).UnixMicro()))
+			st, _, err := d.Propose(t.Context(), next, uint64(time.Now().Add(time.Minute).UnixMicro()))
 			if err != nil || !st.Granted {
 				t.Errorf("who proposes next is told %+v, %v, with %d in line", st, err, inLine(t, srv, name))
 			}

@@ -96,7 +96,7 @@ func TestKeepsOfDifferentLength(t *testing.T) {
 }
 
 // waiting requests a claim, which must have to wait.
-func waiting(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+func waiting(t testing.TB, d claimed.Driver, c driver.Claim) driver.Claim {
 	t.Helper()
 	st, err := d.Request(context.Background(), c)
 	if err != nil || st.Granted {
@@ -347,7 +347,7 @@ func (r *damaged) answers(script int) {
 		results, err := d.Renew(ctx, []driver.Claim{c})
 		r.check("renew", errors.Join(err, results[0].Err))
 	case 7:
-		_, err := d.Propose(ctx, r.claim(), uint64(time.Now().Add(r.ahead).UnixMicro()))
+		_, _, err := d.Propose(ctx, r.claim(), uint64(time.Now().Add(r.ahead).UnixMicro()))
 		r.check("propose", err)
 	}
 }

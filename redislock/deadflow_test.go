@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/pace"
@@ -18,7 +19,7 @@ import (
 )
 
 // attempt requests c once, as clients do: with patience.
-func attempt(t *pace.T, d driver.Driver, c driver.Claim) (driver.Status, error) {
+func attempt(t *pace.T, d claimed.Driver, c driver.Claim) (driver.Status, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), t.Scaled(500*time.Millisecond))
 	defer cancel()
 	return d.Request(ctx, c)
@@ -65,7 +66,6 @@ func TestDriverAfterDeadFlows(t *testing.T) {
 		Open: func(t testing.TB) driver.Driver {
 			return opened.DriverAfterDeadFlows(t, srv.Addr, func(addr string) string { return "redis://" + addr })
 		},
-		Again: true,
 	})
 }
 

@@ -15,7 +15,7 @@ var ops = driver.KindsOf(
 	driver.OpSetValue, driver.OpValue, driver.OpQueue, driver.OpWatch,
 )
 
-// Do implements [driver.BatchDriver]. What changes claims goes as scripts of up to 12 operations, all in one pipeline,
+// Do implements [driver.Driver]. What changes claims goes as scripts of up to 12 operations, all in one pipeline,
 // with one WAIT behind it where replicas must confirm. In a cluster each operation is a script of its own.
 func (d *native) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	x := &exchange{native: d, ctx: ctx, done: done, single: len(batch) == 1}

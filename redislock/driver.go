@@ -14,25 +14,25 @@ import (
 // abilities [driver.Lister], [driver.Checker] and [driver.Sharder], which [driver.As] finds. The layouts of other
 // libraries know one holder and no queue: there it requests and releases claims, and is a Checker. If the layout has no
 // queue, a waiting claim has no place.
-type Driver struct{ layout driver.BatchDriver }
+type Driver struct{ layout driver.Driver }
 
 var (
-	_ driver.BatchWrapper = (*Driver)(nil)
-	_ driver.BatchDriver  = (*Driver)(nil)
+	_ driver.Wrapper = (*Driver)(nil)
+	_ driver.Driver  = (*Driver)(nil)
 )
 
-// Unwrap implements [driver.BatchWrapper]: it returns the driver of the layout.
-func (d *Driver) Unwrap() driver.BatchDriver { return d.layout }
+// Unwrap implements [driver.Wrapper]: it returns the driver of the layout.
+func (d *Driver) Unwrap() driver.Driver { return d.layout }
 
 // Traits returns facts about the driver.
 func (d *Driver) Traits() driver.Traits { return d.layout.Traits() }
 
-// Do makes one attempt at each operation of a batch, as [driver.BatchDriver] says.
+// Do makes one attempt at each operation of a batch, as [driver.Driver] says.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	d.layout.Do(ctx, batch, done)
 }
 
-// Subscribe has tell called with what happens to claims, as [driver.BatchDriver] says.
+// Subscribe has tell called with what happens to claims, as [driver.Driver] says.
 func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) { return d.layout.Subscribe(tell) }
 
 // Close ends all waits, and closes the connection unless it was passed to New.

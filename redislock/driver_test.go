@@ -17,7 +17,7 @@ const patiently = "connecttimeout=5m"
 // are under way; 0: they never do.
 func behindSender(t testing.TB, url string, alone int) driver.Driver {
 	t.Helper()
-	d := openAny(t, url).(*drivertest.Facade).Unwrap()
+	d := openAny(t, url)
 	return drivertest.NewFacade(drivertest.Gather(d, alone, d.Traits().MaxInFlight))
 }
 
@@ -33,9 +33,8 @@ func suite(t *testing.T, url string, several bool, server func(t testing.TB, key
 				effort.Long(t)
 			}
 			drivertest.Run(t, drivertest.Harness{
-				Open:  open,
-				TTL:   time.Second, // a busy machine stalls for longer than the shortest
-				Again: several,
+				Open: open,
+				TTL:  time.Second, // a busy machine stalls for longer than the shortest
 				Spoil: func(t testing.TB, name string) {
 					key := "holdfast:{" + driver.EncodeName(name, 0) + "}:claims"
 					server(t, key).RedisCommand(t, "SET", key, "what no driver wrote")

@@ -107,7 +107,7 @@ func TestCheck(t *testing.T) {
 	d := openAt(t, srv.Addr, "")
 	worst := func() (worst driver.Finding) {
 		t.Helper()
-		findings, err := d.Check(t.Context())
+		findings, err := d.Check(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestCheckOfDeafUser(t *testing.T) {
 		"one that may do all: Redisson": {"redis://" + srv.Addr + "?layout=redisson", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			findings, err := driver.Check(t.Context(), openAny(t, tt.url))
+			findings, err := driver.Check(t.Context(), openAny(t, tt.url), false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Subscribe implements [driver.BatchDriver]. A claim is followed until it is released, also once it is granted. Where
+// Subscribe implements [driver.Driver]. A claim is followed until it is released, also once it is granted. Where
 // replicas must confirm grants, a grant is told as "ask": whoever granted the claim did not wait for them.
 func (d *native) Subscribe(tell func(driver.Event)) (stop func()) { return d.listener.subscribe(tell) }
 

@@ -17,22 +17,18 @@ type QueueDriver struct {
 type inner struct{ *native }
 
 // QueueOf returns d, which is in the native layout, with a method for each operation.
-func QueueOf(d driver.Either) *QueueDriver {
-	f, ok := d.(*drivertest.Facade)
-	if !ok {
-		f = drivertest.NewFacade(d.(driver.BatchDriver))
-	}
-	return &QueueDriver{f, inner{nativeOf(d)}}
+func QueueOf(d driver.Driver) *QueueDriver {
+	return &QueueDriver{drivertest.NewFacade(d), inner{nativeOf(d)}}
 }
 
 // nativeOf returns what is behind a driver in the native layout.
-func nativeOf(d driver.Either) *native {
+func nativeOf(d driver.Driver) *native {
 	n, _ := driver.As[*native](d)
 	return n
 }
 
 // OverlookBreaks has a driver never notice that a connection broke, as where that happens between its look and its
 // call, or where a connection to another server of a cluster was made since.
-func OverlookBreaks(d driver.Either) {
+func OverlookBreaks(d driver.Driver) {
 	nativeOf(d).conn.(rueidisConn).flows.greeted.Store(math.MaxInt64)
 }

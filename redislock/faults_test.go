@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -85,12 +86,12 @@ func pubSubKilled(t *pace.T, srv *servers.Server) {
 }
 
 // awaitRenewing waits until c is granted, and renews it as a keeper would.
-func awaitRenewing(t testing.TB, d driver.Driver, c driver.Claim, every time.Duration) time.Duration {
+func awaitRenewing(t testing.TB, d claimed.Driver, c driver.Claim, every time.Duration) time.Duration {
 	t.Helper()
 	start := time.Now()
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), every)
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			t.Fatalf("Wait: %v", err)
@@ -234,6 +235,6 @@ func TestAskAfterReconnect(t *testing.T) {
 func TestServerForgets(t *testing.T) {
 	t.Parallel()
 	leasedtest.RestartedEmpty(t, leasedtest.Engine{
-		Open: func(t testing.TB, addrs ...string) driver.Driver { return openAt(t, addrs[0], "") },
+		Open: func(t testing.TB, addrs ...string) claimed.Driver { return openAt(t, addrs[0], "") },
 	}, servers.Redis(t))
 }

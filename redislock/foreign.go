@@ -29,8 +29,8 @@ type foreign struct {
 }
 
 var (
-	_ driver.BatchDriver = (*foreign)(nil)
-	_ driver.Checker     = (*foreign)(nil)
+	_ driver.Driver  = (*foreign)(nil)
+	_ driver.Checker = (*foreign)(nil)
 )
 
 // mostHeard is for how many foreign locks a client waits with a connection each. For more it asks now and then:
@@ -80,7 +80,7 @@ func (f *foreign) Traits() driver.Traits {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver]. Nobody tells a holder anything: its renewals find out what became of the
+// Subscribe implements [driver.Driver]. Nobody tells a holder anything: its renewals find out what became of the
 // lock.
 func (f *foreign) Subscribe(tell func(driver.Event)) (stop func()) {
 	stopPopping, stopListening := f.events.Subscribe(tell), f.listener.subscribe(tell)

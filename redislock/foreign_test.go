@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
@@ -21,14 +22,13 @@ var foreignLayouts = []redislock.Layout{redislock.PythonRedisLock, redislock.Red
 
 func TestForeignLayouts(t *testing.T) {
 	effort.Long(t)
-	for i, layout := range foreignLayouts {
+	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			t.Parallel()
 			addr := servers.Redis(t).Addr
 			drivertest.Run(t, drivertest.Harness{
-				Open:  func(t testing.TB) driver.Driver { return openForeign(t, addr, layout) },
-				TTL:   time.Second,
-				Again: i > 0,
+				Open: func(t testing.TB) driver.Driver { return openForeign(t, addr, layout) },
+				TTL:  time.Second,
 			})
 		})
 	}
@@ -60,7 +60,7 @@ func TestForeignSignalIsPassedOn(t *testing.T) {
 	c := queued("late")
 	const unlock = "redis.call('LPUSH', KEYS[1], '1') redis.call('DEL', KEYS[2])" // in one step, as theirs
 	redis("EVAL", unlock, "2", "lock-signal:"+shared, "lock:"+shared)
-	if _, err := driver.Wait(t.Context(), d, c); err != nil {
+	if _, err := d.Wait(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	leave(c, "1")
@@ -175,7 +175,7 @@ func TestCheckForeignLayout(t *testing.T) {
 	for _, layout := range foreignLayouts {
 		t.Run(string(layout), func(t *testing.T) {
 			srv := servers.Redis(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
-			findings, err := driver.Check(t.Context(), openForeign(t, srv.Addr, layout))
+			findings, err := driver.Check(t.Context(), openForeign(t, srv.Addr, layout), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func facts(findings []driver.Finding, level driver.Level) string {
 	return strings.Join(all, "; ")
 }
 
-func openForeign(t testing.TB, addr string, layout redislock.Layout) driver.Driver {
+func openForeign(t testing.TB, addr string, layout redislock.Layout) claimed.Driver {
 	t.Helper()
 	return openAny(t, "redis://"+addr+"?layout="+string(layout))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Do implements [driver.BatchDriver]. Each operation is a script of its own, and those of one script go in one
+// Do implements [driver.Driver]. Each operation is a script of its own, and those of one script go in one
 // pipeline.
 func (f *foreign) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	together := make(map[*script][]int)

@@ -141,7 +141,7 @@ func TestTokensAreExact(t *testing.T) {
 	for i, token := range []uint64{1, 999_999_999_999_999, 1_795_233_764_298_401, 1_795_233_764_298_499} {
 		name := "lock " + strconv.Itoa(i)
 		c := mutex(name, "a")
-		if st, err := d.Propose(ctx, c, token); err != nil || st.Token != token {
+		if st, _, err := d.Propose(ctx, c, token); err != nil || st.Token != token {
 			t.Fatalf("proposing %d: %+v, %v", token, st, err)
 		}
 		next, other := mutex(name, "b"), mutex(name, "c")
@@ -167,11 +167,11 @@ func TestTokensAreExact(t *testing.T) {
 			t.Errorf("pushed %+v, %v; want the token %d", pushed, err, st.Token)
 		}
 	}
-	if _, err := d.Propose(ctx, mutex("far", "a"), math.MaxInt64); !errors.Is(err, driver.ErrRefused) {
+	if _, _, err := d.Propose(ctx, mutex("far", "a"), math.MaxInt64); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a token that scripts cannot count: %v", err)
 	}
 	far := uint64(time.Now().Add(time.Hour).UnixMicro())
-	if _, err := d.Propose(ctx, mutex("far", "a"), far); !errors.Is(err, driver.ErrRefused) {
+	if _, _, err := d.Propose(ctx, mutex("far", "a"), far); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a token from the future: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestClockSetBack(t *testing.T) {
 	d := openNative(t, srv.Addr)
 	ahead := uint64(time.Now().Add(5 * time.Minute).UnixMicro()) // what it said before
 	c := mutex("jobs", "a")
-	if st, err := d.Propose(ctx, c, ahead); err != nil || st.Token != ahead {
+	if st, _, err := d.Propose(ctx, c, ahead); err != nil || st.Token != ahead {
 		t.Fatal(st, err)
 	}
 	if err := d.Release(ctx, c); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -116,7 +117,7 @@ func TestEveryKeyExpires(t *testing.T) {
 			check("broken")
 			again := c
 			again.ID += "p"
-			if _, err := d.Propose(t.Context(), again, 12345); err != nil {
+			if _, _, err := d.Propose(t.Context(), again, 12345); err != nil {
 				t.Fatal(err)
 			}
 			check("proposed")
@@ -137,10 +138,10 @@ func TestEveryKeyExpires(t *testing.T) {
 // Each sixteenth ended claim that gets a field sweeps, whatever the clock shows, for a client may keep time with it;
 // and wherever the claim was, so that fields do not pile up.
 func TestEndedClaimsSweepInTurn(t *testing.T) {
-	for what, end := range map[string]func(t *testing.T, d driver.Driver){
-		"alone":  func(t *testing.T, d driver.Driver) { release(t, d, acquire(t, d, claim("busy", long))) },
-		"undone": func(t *testing.T, d driver.Driver) { c := claim("busy", long); acquire(t, d, c); release(t, d, c) },
-		"in line": func(t *testing.T, d driver.Driver) {
+	for what, end := range map[string]func(t *testing.T, d claimed.Driver){
+		"alone":  func(t *testing.T, d claimed.Driver) { release(t, d, acquire(t, d, claim("busy", long))) },
+		"undone": func(t *testing.T, d claimed.Driver) { c := claim("busy", long); acquire(t, d, c); release(t, d, c) },
+		"in line": func(t *testing.T, d claimed.Driver) {
 			held := claim("busy", long)
 			held.ID = "held"
 			acquire(t, d, held)

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
 // mustBeFree fails the test if anybody has the lock, or waits for it.
-func mustBeFree(t *testing.T, d driver.Driver, name string) {
+func mustBeFree(t *testing.T, d claimed.Driver, name string) {
 	t.Helper()
 	if queue, err := d.Queue(t.Context(), name); err != nil || len(queue) != 0 {
 		t.Errorf("left behind: %+v, %v", queue, err)

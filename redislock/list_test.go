@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -55,7 +54,7 @@ func TestListAmongLocksThatRest(t *testing.T) {
 func TestPeekAtNone(t *testing.T) {
 	d := openAt(t, servers.Redis(t).Addr, "")
 	held, next := acquire(t, d, claim("jobs", long)), enqueue(t, d, claim("jobs", long))
-	if seen, err := driver.Peek(t.Context(), d, "jobs", 0); err != nil || len(seen) != 0 {
+	if seen, err := d.Peek(t.Context(), "jobs", 0); err != nil || len(seen) != 0 {
 		t.Errorf("seen are %+v, %v", seen, err)
 	}
 	acquire(t, d, held)

@@ -20,10 +20,10 @@ type native struct {
 }
 
 var (
-	_ driver.BatchDriver = (*native)(nil)
-	_ driver.Sharder     = (*native)(nil)
-	_ driver.Lister      = (*native)(nil)
-	_ driver.Checker     = (*native)(nil)
+	_ driver.Driver  = (*native)(nil)
+	_ driver.Sharder = (*native)(nil)
+	_ driver.Lister  = (*native)(nil)
+	_ driver.Checker = (*native)(nil)
 )
 
 // newNative returns a driver that has sent nothing yet. The listener gets the conn as it is: what a cluster's says of

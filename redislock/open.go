@@ -16,7 +16,7 @@ func init() {
 }
 
 // open opens a driver from a URL, whose forms the package's comment shows.
-func open(ctx context.Context, u *url.URL) (driver.Either, error) {
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	t, opts, err := parseURL(u)
 	if err != nil {
 		return nil, err

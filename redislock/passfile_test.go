@@ -34,7 +34,7 @@ func TestPasswordFile(t *testing.T) {
 		}
 	}
 	renew := func() error {
-		results, err := driver.Renew(t.Context(), d, []driver.Claim{held})
+		results, err := d.Renew(t.Context(), []driver.Claim{held})
 		if err == nil {
 			err = results[0].Err
 		}

@@ -53,7 +53,7 @@ func TestVoteAloneCost(t *testing.T) {
 	cycle := func(withToken bool) {
 		t.Helper()
 		c.ID = driver.NextID(c.ID)
-		if st, _, err := d.Vote(t.Context(), c, uint64(time.Now().UnixMicro())); err != nil || !st.Granted {
+		if st, _, err := d.Propose(t.Context(), c, uint64(time.Now().UnixMicro())); err != nil || !st.Granted {
 			t.Fatalf("a vote for a free lock: %+v, %v", st, err)
 		} else if withToken {
 			release(t, d, driver.Claim{Name: c.Name, ID: c.ID, Token: st.Token})

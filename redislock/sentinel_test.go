@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -76,7 +77,7 @@ func TestSlowSentinels(t *testing.T) {
 }
 
 // untilAnswered requests a claim until the backend answers, as a client does.
-func untilAnswered(t *testing.T, d driver.Driver, c driver.Claim) (driver.Status, error) {
+func untilAnswered(t *testing.T, d claimed.Driver, c driver.Claim) (driver.Status, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -92,7 +93,7 @@ func untilAnswered(t *testing.T, d driver.Driver, c driver.Claim) (driver.Status
 }
 
 // grantedBy requests a claim until the backend answers, which must be with a grant.
-func grantedBy(t *testing.T, d driver.Driver, c driver.Claim) driver.Claim {
+func grantedBy(t *testing.T, d claimed.Driver, c driver.Claim) driver.Claim {
 	t.Helper()
 	st, err := untilAnswered(t, d, c)
 	if err != nil || !st.Granted {
@@ -278,7 +279,7 @@ func TestReplicasAreMissing(t *testing.T) {
 	}
 	_, err = strict.Request(t.Context(), waiting)
 	shortOf(t, "a claim that was granted by a release", err, false)
-	if _, err = strict.Propose(t.Context(), claim("proposed", long), uint64(time.Now().UnixMicro())); err == nil {
+	if _, _, err = strict.Propose(t.Context(), claim("proposed", long), uint64(time.Now().UnixMicro())); err == nil {
 		t.Error("a proposal is granted without replicas")
 	}
 
@@ -369,7 +370,7 @@ func TestSentinelForServer(t *testing.T) {
 	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "redis-sentinel://") {
 		t.Errorf("a sentinel as a server: %v", err)
 	}
-	findings, err := d.Check(t.Context())
+	findings, err := d.Check(t.Context(), false)
 	unsafe := facts(findings, driver.Unsafe)
 	if err != nil || len(findings) != 1 || !strings.Contains(unsafe, "is a sentinel") {
 		t.Errorf("examining a sentinel: %+v, %v", findings, err)
@@ -384,7 +385,7 @@ func TestCheckReplicas(t *testing.T) {
 	}
 	role := func(params string) string {
 		t.Helper()
-		findings, err := driver.Check(t.Context(), openAny(t, "redis://"+primary.Addr+params))
+		findings, err := driver.Check(t.Context(), openAny(t, "redis://"+primary.Addr+params), false)
 		if err != nil {
 			t.Fatal(err)
 		}

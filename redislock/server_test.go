@@ -38,7 +38,7 @@ func throughProxy(t testing.TB, srv *servers.Server) (*proxy.Proxy, *redislock.Q
 }
 
 // openAny opens a driver for any layout.
-func openAny(t testing.TB, url string) driver.Driver {
+func openAny(t testing.TB, url string) claimed.Driver {
 	t.Helper()
 	return opened.DriverBesideFaults(t, url)
 }
@@ -85,7 +85,7 @@ var (
 )
 
 // await waits until c is granted, and asks only when it is told to, or when what blocks it has expired.
-func await(t testing.TB, d driver.Driver, c driver.Claim) time.Duration {
+func await(t testing.TB, d claimed.Driver, c driver.Claim) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -101,14 +101,14 @@ func await(t testing.TB, d driver.Driver, c driver.Claim) time.Duration {
 	}
 }
 
-func waitOnce(ctx context.Context, t testing.TB, d driver.Driver, c driver.Claim, retry time.Duration) driver.Status {
+func waitOnce(ctx context.Context, t testing.TB, d claimed.Driver, c driver.Claim, retry time.Duration) driver.Status {
 	t.Helper()
 	if retry > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, retry)
 		defer cancel()
 	}
-	st, err := driver.Wait(ctx, d, c)
+	st, err := d.Wait(ctx, c)
 	if err != nil && (retry == 0 || ctx.Err() == nil) {
 		t.Fatalf("Wait: %v", err)
 	}

@@ -17,14 +17,14 @@ func TestCheckOfClusterNode(t *testing.T) {
 	c := servers.RedisCluster(t)
 	for _, master := range c.Masters {
 		for range 2 {
-			findings, err := driver.Check(t.Context(), openAny(t, "redis://"+master.Addr))
+			findings, err := driver.Check(t.Context(), openAny(t, "redis://"+master.Addr), false)
 			unsafe := facts(findings, driver.Unsafe)
 			if err != nil || !strings.Contains(unsafe, "a node of a cluster") {
 				t.Errorf("unsafe is %q, error %v", unsafe, err)
 			}
 		}
 	}
-	findings, err := driver.Check(t.Context(), openAny(t, "redis-cluster://"+addrs(c.Masters)))
+	findings, err := driver.Check(t.Context(), openAny(t, "redis-cluster://"+addrs(c.Masters)), false)
 	if unsafe := facts(findings, driver.Unsafe); err != nil || unsafe != "" {
 		t.Errorf("through a URL for the cluster, unsafe is %q, error %v", unsafe, err)
 	}

@@ -29,7 +29,7 @@ func TestToldVersion(t *testing.T) {
 	if !ok || v.Standing == servers.Refused {
 		t.Skip("for HOLDFAST_EXTRA with one version")
 	}
-	findings, err := driver.Check(t.Context(), openAny(t, "redis://"+servers.Redis(t).Addr))
+	findings, err := driver.Check(t.Context(), openAny(t, "redis://"+servers.Redis(t).Addr), false)
 	if told := facts(findings, driver.Fine); err != nil || !strings.Contains(told, "version is "+v.Number) {
 		t.Errorf("it says %q, %v", told, err)
 	}

@@ -28,12 +28,12 @@ const (
 )
 
 // openFile opens file:PATH.
-func openFile(ctx context.Context, u *url.URL) (driver.Either, error) {
+func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	return orNil(sqlite.Open(ctx, u, defaultKeep))
 }
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
-func openServer(ctx context.Context, u *url.URL) (driver.Either, error) {
+func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	t, err := connect(u)
 	if err != nil {
 		return nil, err

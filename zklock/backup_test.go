@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -46,7 +47,7 @@ func TestRestoredWithALaterEpoch(t *testing.T) {
 }
 
 // served requests a claim until there is a leader and it is granted, and returns its token.
-func served(t *testing.T, d driver.Driver, c driver.Claim) (token uint64) {
+func served(t *testing.T, d claimed.Driver, c driver.Claim) (token uint64) {
 	t.Helper()
 	until(t, "the client is served", func() bool {
 		st, err := d.Request(limit(t), c)

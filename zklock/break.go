@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break ends a claim by force, as [driver.Breaker] says. A holder that is a client of another library may not notice
+// Break ends a claim by force, as [driver.OpBreak] says. A holder that is a client of another library may not notice
 // before it has finished.
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	if err := d.open(ctx, name); err != nil {

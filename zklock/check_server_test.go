@@ -31,7 +31,7 @@ func examine(t *testing.T, hosts ...string) (string, error) {
 	defer d.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	findings, err := d.Check(ctx)
+	findings, err := driver.Check(ctx, d, false)
 	return factsOf(findings), err
 }
 

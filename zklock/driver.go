@@ -14,13 +14,15 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Waiter],
-// [driver.Listener], [driver.Renewer], [driver.Watcher], [driver.Lister], [driver.Breaker], [driver.Revoker],
-// [driver.Checker], [driver.Reaper] and [driver.ValueStore]. All methods are safe for concurrent use.
+// A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Lister], a [driver.Checker], a
+// [driver.Reaper] and a [driver.Noter]. All methods are safe for concurrent use.
 type Driver struct {
+	*adapt.Batches
+
 	hosts    []string
 	opts     Options
 	acl      []zk.ACL
@@ -44,19 +46,10 @@ type Driver struct {
 
 var (
 	_ driver.Driver  = (*Driver)(nil)
-	_ driver.Waiter  = (*Driver)(nil)
-	_ driver.Renewer = (*Driver)(nil)
-	_ driver.Watcher = (*Driver)(nil)
 	_ driver.Lister  = (*Driver)(nil)
-	_ driver.Breaker = (*Driver)(nil)
-	_ driver.Revoker = (*Driver)(nil)
 	_ driver.Checker = (*Driver)(nil)
 	_ driver.Reaper  = (*Driver)(nil)
-
-	_ driver.Listener = (*Driver)(nil)
-
-	_ driver.ValueStore = (*Driver)(nil)
-	_ driver.Noter      = (*Driver)(nil)
+	_ driver.Noter   = (*Driver)(nil)
 )
 
 // New returns a driver on these servers, host:port each. It takes no client, because it makes its connections itself
@@ -80,6 +73,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
 		slots: make(map[time.Duration][]*slot),
 	}
+	d.Batches = adapt.New(d)
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
 	d.learn = sync.OnceValue(d.learnTraits)
@@ -142,6 +136,7 @@ func traits(longest time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "zookeeper", MinTTL: minTTL, MaxTTL: longest, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true,
+		Ops: adapt.Kinds,
 	}
 }
 
@@ -153,6 +148,7 @@ func (s *session) longestTTL() time.Duration {
 
 // Close ends all waits and the sessions. Claims that are left end with their sessions.
 func (d *Driver) Close() error {
+	d.Batches.Close()
 	d.stop()
 	d.claims.Stop()
 	sessions := d.sessions()

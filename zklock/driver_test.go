@@ -27,21 +27,21 @@ func TestDriverInCuratorsLayout(t *testing.T) {
 	effort.Long(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Curator}
-	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverInKazoosLayout(t *testing.T) {
 	effort.Long(t)
 	t.Parallel()
 	opts := &zklock.Options{Layout: zklock.Kazoo}
-	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL, Again: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(opts, zklock.Server(t).Addr), TTL: shortTTL})
 }
 
 func TestDriverOnAnEnsemble(t *testing.T) {
 	effort.Long(t)
 	t.Parallel()
 	addresses := addrs(servers.ZooKeeperEnsemble(t, 3))
-	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true, Again: true})
+	drivertest.Run(t, drivertest.Harness{Open: opener(nil, addresses...), TTL: shortTTL, Elects: true})
 }
 
 // A program that began while no server answered may ask for all that the server grants later, and for no more.

@@ -184,7 +184,7 @@ func TestOneMemberFails(t *testing.T) {
 	apart.Run(t, apart.Ensemble{
 		Start:    func(t *testing.T) ([]*servers.Server, *servers.Network) { return servers.ZooKeeperApart(t, 3) },
 		Leader:   leader,
-		Open:     engine.Open,
+		Open:     func(t testing.TB, addrs ...string) driver.Driver { return engine.Open(t, addrs...) },
 		Election: 10 * time.Second,
 		Always:   []string{"the leader is cut off"},
 	})

@@ -5,9 +5,10 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// Listen reports what happens to a claim, as [driver.Listener] says. The client library passes each event to the
+// Listen reports what happens to a claim, as [driver.Followers] says. The client library passes each event to the
 // driver, so this takes no goroutine.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	if err := d.open(ctx, c.Name); err != nil {
@@ -46,7 +47,7 @@ func (e *claim) missed(ctx context.Context) (bool, error) {
 // subscriptions are to what happens to nodes, by their paths.
 type subscriptions struct {
 	mu sync.Mutex
-	at map[string]*driver.Listeners
+	at map[string]*adapt.Listeners
 }
 
 // add has moved called whenever something happens to a node, until stop is called.
@@ -54,11 +55,11 @@ func (e *subscriptions) add(path string, moved func()) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.at == nil {
-		e.at = make(map[string]*driver.Listeners)
+		e.at = make(map[string]*adapt.Listeners)
 	}
 	ls := e.at[path]
 	if ls == nil {
-		ls = &driver.Listeners{}
+		ls = &adapt.Listeners{}
 		e.at[path] = ls
 	}
 	remove := ls.Add(moved)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -24,9 +24,9 @@ func TestClientsWithManyNodesDie(t *testing.T) {
 		locks, cycles, opts, bounds = 50_000, 50_000, nil, nil
 	}
 	ensemble := servers.ZooKeeperEnsemble(t, 3, bounds...)
-	for _, live := range []func(driver.Driver){
-		func(d driver.Driver) { holdMany(t, d, locks) },
-		func(d driver.Driver) { cycle(t, d, cycles) },
+	for _, live := range []func(claimed.Driver){
+		func(d claimed.Driver) { holdMany(t, d, locks) },
+		func(d claimed.Driver) { cycle(t, d, cycles) },
 	} {
 		d, err := zklock.New(addrs(ensemble), opts)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestClientsWithManyNodesDie(t *testing.T) {
 const atOnce = 50
 
 // holdMany acquires locks, which stay.
-func holdMany(t *testing.T, d driver.Driver, locks int) {
+func holdMany(t *testing.T, d claimed.Driver, locks int) {
 	t.Helper()
 	each(atOnce, func(i int) {
 		for n := range locks / atOnce {
@@ -59,7 +59,7 @@ func holdMany(t *testing.T, d driver.Driver, locks int) {
 }
 
 // cycle acquires and releases locks, whose notes stay for a TTL.
-func cycle(t *testing.T, d driver.Driver, cycles int) {
+func cycle(t *testing.T, d claimed.Driver, cycles int) {
 	t.Helper()
 	each(atOnce, func(i int) {
 		for range cycles / atOnce {

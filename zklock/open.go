@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	driver.Register("zk", func(ctx context.Context, u *url.URL) (driver.Either, error) { return Open(ctx, u) })
+	driver.Register("zk", func(ctx context.Context, u *url.URL) (driver.Driver, error) { return Open(ctx, u) })
 }
 
 // firstAnswerTimeout bounds how long Open waits for a server.

@@ -274,7 +274,7 @@ func TestCheckOfASmallBuffer(t *testing.T) {
 
 func check(t *testing.T, d *zklock.Driver) []driver.Finding {
 	t.Helper()
-	findings, err := d.Check(limit(t))
+	findings, err := d.Check(limit(t), false)
 	if err != nil {
 		t.Errorf("Check: %v", err)
 	}

@@ -240,7 +240,7 @@ func TestNoteOfAWaiterIsDeleted(t *testing.T) {
 	before := p.Answered()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if st, err := driver.Wait(ctx, behind, last); err == nil {
+	if st, err := behind.Wait(ctx, last); err == nil {
 		t.Errorf("the last is told %+v", st)
 	}
 	if n := p.Answered() - before; n > 16<<10 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -85,7 +86,7 @@ func replacedSession(t *pace.T, addr string, await func(*holdfast.Lease)) {
 	}
 }
 
-func mustLock(t testing.TB, d driver.Driver, name string, ttl time.Duration) *holdfast.Lease {
+func mustLock(t testing.TB, d claimed.Driver, name string, ttl time.Duration) *holdfast.Lease {
 	t.Helper()
 	l, err := holdfast.New(d).Mutex(name, holdfast.WithTTL(ttl)).Lock(limit(t))
 	if err != nil {

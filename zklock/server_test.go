@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -33,8 +34,8 @@ var engine = leasedtest.Engine{
 	Server:  func(t testing.TB) string { return zklock.Server(t).Addr },
 	Cluster: func(t testing.TB) []*servers.Server { return servers.ZooKeeperEnsemble(t, 3) },
 	Leader:  leader,
-	Open:    func(t testing.TB, addrs ...string) driver.Driver { return open(t, nil, addrs...) },
-	Format: func(t testing.TB, addr string, later int) driver.Driver {
+	Open:    func(t testing.TB, addrs ...string) claimed.Driver { return open(t, nil, addrs...) },
+	Format: func(t testing.TB, addr string, later int) claimed.Driver {
 		return open(t, nil, addr).WithFormat(zklock.ThisFormat + later)
 	},
 	Outlast: 10 * time.Second,

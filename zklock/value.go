@@ -18,7 +18,7 @@ type keptValue struct {
 	stat *zk.Stat // nil: there is no such node
 }
 
-// Value returns what a holder has set last, as [driver.ValueStore] says.
+// Value returns what a holder has set last, as [driver.OpValue] says.
 func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	if err := d.open(ctx, name); err != nil {
 		return driver.Value{}, err
@@ -35,7 +35,7 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	return kept.Value(), nil
 }
 
-// SetValue sets it, as [driver.ValueStore] says. The change asks that the claim's node is there and that the value is
+// SetValue sets it, as [driver.OpSetValue] says. The change asks that the claim's node is there and that the value is
 // as it was read before. That a claim is granted needs no asking: it stays so for as long as its node is there.
 func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	if err := d.open(ctx, c.Name); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Wait blocks until the claim may have moved, as [driver.Waiter] says.
+// Wait blocks until the claim may have moved, as [driver.Followers] says.
 //
 // It watches the claim's own node and what the claim waits for. Both watches go on between calls. If one breaks, and
 // after a new connection, Wait looks again.

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Watch blocks until the queue may have changed since the call, as [driver.Watcher] says.
+// Watch blocks until the queue may have changed since the call, as [driver.Followers] says.
 func (d *Driver) Watch(ctx context.Context, name string) error {
 	if err := d.open(ctx, name); err != nil {
 		return err

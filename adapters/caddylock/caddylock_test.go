@@ -139,7 +139,7 @@ var reachable atomic.Bool
 
 func init() {
 	store := memlock.New()
-	driver.Register("down", func(ctx context.Context, u *url.URL) (driver.Either, error) {
+	driver.Register("down", func(ctx context.Context, u *url.URL) (driver.Driver, error) {
 		switch {
 		case driver.NewParams(u).Err() != nil:
 			return nil, driver.NewParams(u).Err()

@@ -28,7 +28,7 @@ type candidate struct {
 	stop    context.CancelFunc
 }
 
-func campaign(t *testing.T, d driver.BatchDriver, identity string, release bool) *candidate {
+func campaign(t *testing.T, d driver.Driver, identity string, release bool) *candidate {
 	t.Helper()
 	client := holdfast.New(d)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,9 +90,9 @@ func TestElectors(t *testing.T) {
 // An elector that stops without giving its lead back leaves it to the TTL: its work may still be under way. That is so
 // too on a backend that cannot leave a claim alone.
 func TestLeadThatIsNotReleased(t *testing.T) {
-	for name, client := range map[string]func(*memlock.Driver) driver.BatchDriver{
-		"left alone": func(store *memlock.Driver) driver.BatchDriver { return store.Client() },
-		"kept":       func(store *memlock.Driver) driver.BatchDriver { return attached{store.Client()} },
+	for name, client := range map[string]func(*memlock.Driver) driver.Driver{
+		"left alone": func(store *memlock.Driver) driver.Driver { return store.Client() },
+		"kept":       func(store *memlock.Driver) driver.Driver { return attached{store.Client()} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,25 +115,25 @@ func TestLeadThatIsNotReleased(t *testing.T) {
 	}
 }
 
-type attached struct{ driver.BatchDriver }
+type attached struct{ driver.Driver }
 
 func (a attached) Traits() driver.Traits {
-	t := a.BatchDriver.Traits()
+	t := a.Driver.Traits()
 	t.Detach = false
 	return t
 }
 
 // An away is a backend that can be cut off: from what is asked, or only from whoever waits for the answer.
 type away struct {
-	driver.BatchDriver
-	store     driver.BatchDriver
+	driver.Driver
+	store     driver.Driver
 	cut, mute atomic.Bool
 	swallow   atomic.Bool // the next question
 }
 
-func newAway(store driver.BatchDriver) *away {
+func newAway(store driver.Driver) *away {
 	a := &away{store: store}
-	a.BatchDriver = batch.Intercept(store, a.pass)
+	a.Driver = batch.Intercept(store, a.pass)
 	return a
 }
 
@@ -148,7 +148,7 @@ func (a *away) pass(ctx context.Context, op driver.Op, next func(driver.Op) driv
 	return next(op)
 }
 
-// Subscribe implements [driver.BatchDriver]. What would be told while the backend is cut off is lost.
+// Subscribe implements [driver.Driver]. What would be told while the backend is cut off is lost.
 func (a *away) Subscribe(tell func(driver.Event)) (stop func()) {
 	return a.store.Subscribe(func(e driver.Event) {
 		if !a.cut.Load() && !a.mute.Load() {

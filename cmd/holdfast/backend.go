@@ -174,7 +174,7 @@ func isLikeURL(path string) bool {
 // A store is the backend, opened.
 type store struct {
 	*holdfast.Client
-	driver driver.BatchDriver
+	driver driver.Driver
 	shown  string        // the URL without its password
 	flags  *backendFlags // by which it was opened; nil in tests
 	leaves bool          // what it has taken is not given back when it is closed
@@ -267,7 +267,7 @@ func (b *backendFlags) open(ctx context.Context, opts ...holdfast.Option) (*stor
 }
 
 // connect opens the driver, one that tells what is asked of it with --trace.
-func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.BatchDriver, error) {
+func (b *backendFlags) connect(ctx context.Context, rawURL, shown string) (driver.Driver, error) {
 	begin := time.Now()
 	d, err := openInTime(ctx, rawURL)
 	if b.trace {
@@ -287,7 +287,7 @@ var errNotOpened = fmt.Errorf("not open after %v", openLimit)
 
 // openInTime opens a driver within openLimit. The context of one that is open in time does not end by that, because a
 // driver may go on with it.
-func openInTime(ctx context.Context, rawURL string) (driver.BatchDriver, error) {
+func openInTime(ctx context.Context, rawURL string) (driver.Driver, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer time.AfterFunc(openLimit, func() { giveUp(errNotOpened) }).Stop()
 	d, err := driver.Open(ctx, rawURL)
@@ -298,11 +298,12 @@ func openInTime(ctx context.Context, rawURL string) (driver.BatchDriver, error) 
 }
 
 // notice tells what explains how the backend will behave.
-func (b *backendFlags) notice(ctx context.Context, d driver.Either) {
+func (b *backendFlags) notice(ctx context.Context, d driver.Driver) {
 	if b.warn == nil {
 		return
 	}
-	for _, f := range driver.Notices(ctx, d) {
+	notable, _ := driver.Check(ctx, d, true) // an error is no reason not to go on
+	for _, f := range notable {
 		b.warn(fmt.Errorf("%s; %s", f.Fact, f.Advice))
 	}
 }

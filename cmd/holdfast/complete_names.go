@@ -67,7 +67,7 @@ func (b *backendFlags) listNames(ctx context.Context, prefix string) []string {
 }
 
 // someNames returns so many names as somebody may want to look at.
-func someNames(ctx context.Context, d driver.Either, prefix string) (names []string) {
+func someNames(ctx context.Context, d driver.Driver, prefix string) (names []string) {
 	for name, err := range driver.List(ctx, d, prefix) {
 		if err != nil || len(names) == mostCompleted {
 			break

@@ -19,7 +19,7 @@ import (
 var hang chan struct{}
 
 func init() {
-	driver.Register("hangs", func(context.Context, *url.URL) (driver.Either, error) {
+	driver.Register("hangs", func(context.Context, *url.URL) (driver.Driver, error) {
 		<-hang
 		return nil, context.Canceled
 	})

@@ -15,10 +15,10 @@ import (
 )
 
 // keptByUs is a backend that cannot keep a lock for a process that has ended.
-type keptByUs struct{ driver.BatchDriver }
+type keptByUs struct{ driver.Driver }
 
 func (d keptByUs) Traits() driver.Traits {
-	t := d.BatchDriver.Traits()
+	t := d.Driver.Traits()
 	t.Detach = false
 	return t
 }

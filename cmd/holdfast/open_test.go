@@ -16,11 +16,11 @@ import (
 var openedWith context.Context
 
 func init() {
-	driver.Register("stuck", func(ctx context.Context, _ *url.URL) (driver.Either, error) {
+	driver.Register("stuck", func(ctx context.Context, _ *url.URL) (driver.Driver, error) {
 		<-ctx.Done()
 		return nil, errors.New("somebody is writing")
 	})
-	driver.Register("moody", func(ctx context.Context, u *url.URL) (driver.Either, error) {
+	driver.Register("moody", func(ctx context.Context, u *url.URL) (driver.Driver, error) {
 		switch {
 		case u.RawQuery == "bogus":
 			return nil, errors.New("unknown parameter")
@@ -32,7 +32,7 @@ func init() {
 			return nil, errors.New("come back later")
 		}
 	})
-	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Either, error) {
+	driver.Register("opens", func(ctx context.Context, _ *url.URL) (driver.Driver, error) {
 		openedWith = ctx
 		return memlock.New(), nil
 	})

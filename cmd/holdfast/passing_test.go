@@ -56,7 +56,7 @@ func TestIsPassing(t *testing.T) {
 var fullUntil time.Time
 
 func init() {
-	driver.Register("full", func(context.Context, *url.URL) (driver.Either, error) {
+	driver.Register("full", func(context.Context, *url.URL) (driver.Driver, error) {
 		if time.Now().Before(fullUntil) {
 			return nil, &driver.ServerError{Effect: driver.NotNow, Words: "ERR max number of clients reached"}
 		}

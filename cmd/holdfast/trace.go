@@ -108,18 +108,18 @@ func (a *app) printAnswer(x answer) {
 // what the other one tells of its own accord. Abilities that it does not have itself are those of the other one, found
 // by Unwrap.
 type tracer struct {
-	driver.BatchDriver
+	driver.Driver
 	tell func(answer)
 }
 
-func traced(d driver.BatchDriver, tell func(answer)) driver.BatchDriver {
+func traced(d driver.Driver, tell func(answer)) driver.Driver {
 	t := &tracer{tell: tell}
-	t.BatchDriver = batch.Intercept(d, t.pass)
+	t.Driver = batch.Intercept(d, t.pass)
 	return t
 }
 
-// Unwrap implements [driver.BatchWrapper].
-func (t *tracer) Unwrap() driver.BatchDriver { return t.BatchDriver }
+// Unwrap implements [driver.Wrapper].
+func (t *tracer) Unwrap() driver.Driver { return t.Driver }
 
 // told tells an answer that has just come; good is what it says where err is nil.
 func (t *tracer) told(begin time.Time, op, name, claim, good string, err error) {
@@ -199,9 +199,9 @@ func stateOf(st driver.Status, waits bool) string {
 	}
 }
 
-// Subscribe implements [driver.BatchDriver].
+// Subscribe implements [driver.Driver].
 func (t *tracer) Subscribe(tell func(driver.Event)) (stop func()) {
-	return t.BatchDriver.Subscribe(func(e driver.Event) {
+	return t.Driver.Subscribe(func(e driver.Event) {
 		t.tell(answer{at: time.Now(), op: "event", name: e.Name, claim: e.ID, result: newsOf(e)})
 		tell(e)
 	})
@@ -227,7 +227,7 @@ func newsOf(e driver.Event) string {
 func (t *tracer) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		begin, names, failed := time.Now(), 0, error(nil)
-		for name, err := range driver.List(ctx, t.BatchDriver, prefix) {
+		for name, err := range driver.List(ctx, t.Driver, prefix) {
 			if err == nil {
 				names++
 			}
@@ -240,10 +240,10 @@ func (t *tracer) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 	}
 }
 
-// Close implements [driver.BatchDriver].
+// Close implements [driver.Driver].
 func (t *tracer) Close() error {
 	begin := time.Now()
-	err := t.BatchDriver.Close()
+	err := t.Driver.Close()
 	t.told(begin, "close", "", "", "closed", err)
 	return err
 }

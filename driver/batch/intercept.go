@@ -16,26 +16,26 @@ import (
 // Operations that came as a batch are passed on together, unless f takes longer for some of them than for others: no
 // operation waits for an f that blocks. If the driver panics then, results are missing, and the panic goes up to the
 // caller of Do. Events are passed on as they are.
-func Intercept(d driver.BatchDriver, f Interceptor) driver.BatchDriver { return &intercepted{d, f} }
+func Intercept(d driver.Driver, f Interceptor) driver.Driver { return &intercepted{d, f} }
 
 // An Interceptor does an operation, usually by next: see [Intercept].
 type Interceptor func(ctx context.Context, op driver.Op, next func(driver.Op) driver.Result) driver.Result
 
 type intercepted struct {
-	driver.BatchDriver
+	driver.Driver
 	intercept Interceptor
 }
 
-// Unwrap implements [driver.BatchWrapper].
-func (d *intercepted) Unwrap() driver.BatchDriver { return d.BatchDriver }
+// Unwrap implements [driver.Wrapper].
+func (d *intercepted) Unwrap() driver.Driver { return d.Driver }
 
-// Do implements [driver.BatchDriver].
+// Do implements [driver.Driver].
 func (d *intercepted) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
 	if len(ops) == 1 {
 		done(0, d.intercept(ctx, ops[0], func(op driver.Op) driver.Result { return d.pass(ctx, op) }))
 		return
 	}
-	m := &meeting{driver: d.BatchDriver, ctx: ctx, outside: len(ops)}
+	m := &meeting{driver: d.Driver, ctx: ctx, outside: len(ops)}
 	for i, op := range ops {
 		m.running.Go(func() {
 			defer m.leave()
@@ -51,13 +51,13 @@ func (d *intercepted) Do(ctx context.Context, ops []driver.Op, done func(int, dr
 // pass passes one operation on.
 func (d *intercepted) pass(ctx context.Context, op driver.Op) driver.Result {
 	r := driver.Result{Err: errNoResult}
-	d.BatchDriver.Do(ctx, []driver.Op{op}, func(_ int, got driver.Result) { r = got })
+	d.Driver.Do(ctx, []driver.Op{op}, func(_ int, got driver.Result) { r = got })
 	return r
 }
 
 // A meeting is where the operations of a batch come together again behind their interceptors.
 type meeting struct {
-	driver  driver.BatchDriver
+	driver  driver.Driver
 	ctx     context.Context
 	running sync.WaitGroup
 

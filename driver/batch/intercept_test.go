@@ -37,7 +37,7 @@ func (d counting) Do(_ context.Context, ops []driver.Op, done func(int, driver.R
 }
 
 // passed returns the tokens of the answers to three operations, by their places.
-func passed(d driver.BatchDriver) (tokens [3]uint64) {
+func passed(d driver.Driver) (tokens [3]uint64) {
 	ops := []driver.Op{renewal("a"), renewal("b"), renewal("c")}
 	for i := range ops {
 		ops[i].Claim.Token = uint64(i) + 10
@@ -100,7 +100,7 @@ func TestIntercept(t *testing.T) {
 	})
 	rule(t, "panics go up", func(t *testing.T) {
 		boom := errors.New("boom")
-		for name, d := range map[string]driver.BatchDriver{
+		for name, d := range map[string]driver.Driver{
 			"of the driver": batch.Intercept(panicking{newEngine(1, 1)},
 				func(_ context.Context, op driver.Op, next next) driver.Result { return next(op) }),
 			"of the interceptor": batch.Intercept(newCounting(),

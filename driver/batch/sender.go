@@ -13,7 +13,7 @@ import (
 // A Sender sends operations to a driver. All methods are safe for concurrent use. It has nothing to close: it has
 // goroutines only while operations are under way.
 type Sender struct {
-	driver  driver.BatchDriver
+	driver  driver.Driver
 	traits  driver.Traits
 	sharder driver.Sharder // nil where all locks are served by one part of the engine
 	now     func() time.Duration
@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // New makes a Sender for a driver. o may be nil.
-func New(d driver.BatchDriver, o *Options) *Sender {
+func New(d driver.Driver, o *Options) *Sender {
 	if o == nil {
 		o = &Options{}
 	}

@@ -26,7 +26,7 @@ var breakRows = []row{
 			}
 			e.acquire(e.other, renewal(next, got))
 		},
-		needs: has[driver.Breaker],
+		needs: does(driver.OpBreak),
 	},
 	{
 		name: "break a waiter",
@@ -42,7 +42,7 @@ var breakRows = []row{
 			_, err = e.ask(e.other, writer)
 			e.isGone(err, "requesting the ID of a waiting claim that was broken: its client would come back")
 		},
-		needs: all(has[driver.Breaker], weighted, fifo),
+		needs: all(does(driver.OpBreak), weighted, fifo),
 	},
 	{
 		name: "break nothing",
@@ -59,14 +59,14 @@ var breakRows = []row{
 			e.isGone(e.breakErr(next), "breaking a claim that was broken")
 			e.queued()
 		},
-		needs: has[driver.Breaker],
+		needs: does(driver.OpBreak),
 	},
 }
 
 // tryBreak breaks c. unsure tells whether an attempt before the one that was answered may have broken it.
 func (e *env) tryBreak(c driver.Claim) (unsure bool, err error) {
 	e.Helper()
-	return e.insist(func(ctx context.Context) error { return driver.Break(ctx, e.other, c.Name, c.ID) })
+	return e.insist(func(ctx context.Context) error { return e.other.Break(ctx, c.Name, c.ID) })
 }
 
 // breakErr breaks c and returns the answer.

@@ -14,14 +14,14 @@ type clients struct {
 	open  func(testing.TB) driver.Driver
 
 	mu   sync.Mutex
-	idle []driver.Driver
+	idle []*Facade
 }
 
 // lend returns a client that nobody else uses until the test ends. A test that failed gives none back.
 func (c *clients) lend(t testing.TB) driver.Driver {
 	d := c.take()
 	if d == nil {
-		d = c.open(c.suite)
+		d = NewFacade(c.open(c.suite))
 	}
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -32,7 +32,7 @@ func (c *clients) lend(t testing.TB) driver.Driver {
 }
 
 // take returns a client that nobody uses; nil if there is none.
-func (c *clients) take() (d driver.Driver) {
+func (c *clients) take() (d *Facade) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if last := len(c.idle) - 1; last >= 0 {
@@ -41,7 +41,7 @@ func (c *clients) take() (d driver.Driver) {
 	return d
 }
 
-func (c *clients) giveBack(d driver.Driver) {
+func (c *clients) giveBack(d *Facade) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle = append(c.idle, d)

@@ -46,13 +46,13 @@ var crowdRows = []row{
 // wait, and checks what they hold together.
 func (e *env) crowd(limit int64, claim func(*rand.Rand) driver.Claim) {
 	goroutines, cycles := 16, 8
-	if e.s.lossy || !has[driver.Waiter](e.d) {
+	if e.s.lossy {
 		goroutines, cycles = 6, 3
 	}
 	if e.renewEvery == 0 {
 		e.renewEvery = 500 * time.Millisecond // other rows show whether pushes come; a crowd may take its time
 	}
-	clients := []driver.Driver{e.d, e.other, e.open(), e.open()}
+	clients := []*Facade{e.d, e.other, e.open(), e.open()}
 	guard := &guard{limit: limit}
 	var wg sync.WaitGroup
 	for i := range goroutines {
@@ -77,7 +77,7 @@ func (e *env) crowd(limit int64, claim func(*rand.Rand) driver.Claim) {
 }
 
 // visit takes the claim, holds it for a moment, and gives it back, unless it gives up before.
-func (e *env) visit(d driver.Driver, c driver.Claim, g *guard, r *rand.Rand) {
+func (e *env) visit(d *Facade, c driver.Claim, g *guard, r *rand.Rand) {
 	c.Queue = r.IntN(4) > 0 || e.s.lossy
 	st, err := e.ask(d, c)
 	switch {
@@ -100,7 +100,7 @@ func (e *env) visit(d driver.Driver, c driver.Claim, g *guard, r *rand.Rand) {
 	e.leave(d, c, st)
 }
 
-func (e *env) leave(d driver.Driver, c driver.Claim, st driver.Status) {
+func (e *env) leave(d *Facade, c driver.Claim, st driver.Status) {
 	if err := e.dropErr(d, c, st); err != nil && !errors.Is(err, driver.ErrUnknown) {
 		e.Errorf("Release: %v", err)
 	}

@@ -6,10 +6,9 @@
 //	}
 //
 // The contract is a table whose rows carry their reason, which a failure prints. The rows run with the driver as it is,
-// with its abilities hidden, and over a connection that loses, repeats and delays what passes it. After that come
-// tests that draw operations at random and compare the driver with memlock and with the grant rule. What is drawn
-// follows from a seed: a failure prints it, and the flag -drivertest.seed or the environment variable
-// HOLDFAST_TEST_SEED replays it.
+// and over a connection that loses, repeats and delays what passes it. After that come tests that draw operations at
+// random and compare the driver with memlock and with the grant rule. What is drawn follows from a seed: a failure
+// prints it, and the flag -drivertest.seed or the environment variable HOLDFAST_TEST_SEED replays it.
 package drivertest
 
 import (
@@ -44,13 +43,9 @@ type Harness struct {
 	// and in stores with so many names that a list does. A request may take half as long. Zero: 30 s.
 	Long time.Duration
 
-	// Spoil makes what the store has of a lock unreadable, so that [driver.Driver.Queue] fails. Rows that need it
+	// Spoil makes what the store has of a lock unreadable, so that [driver.OpQueue] fails. Rows that need it
 	// are skipped without it.
 	Spoil func(t testing.TB, name string)
-
-	// Again says that another test runs the suite on the same driver, and this one on other servers or in another
-	// layout. Then the rows with hidden abilities, which ask nothing more of those servers, are left to a soak.
-	Again bool
 
 	// Elects says that the servers elect a leader or vote, and that a request has no answer while they have none or too
 	// few of them do. On a busy machine that may be at any time; requests without an answer are repeated then.
@@ -82,8 +77,8 @@ type row struct {
 	why  string // the sentence, or what goes wrong where it does not hold
 	run  func(*env)
 
-	needs func(driver.Driver) bool // nil: every driver has what it takes
-	exact bool                     // needs each request applied once and at once: not for a bad connection
+	needs func(*Facade) bool // nil: every driver has what it takes
+	exact bool               // needs each request applied once and at once: not for a bad connection
 }
 
 // contract returns all rows.
@@ -108,13 +103,6 @@ func Run(t *testing.T, h Harness) {
 		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
 	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
-	t.Run("bare", func(t *testing.T) {
-		h.unlessVirtual(t)
-		if h.Again {
-			effort.Soak(t)
-		}
-		runRows(t, h, setting{wrap: hideAbilities})
-	})
 	t.Run("faulty", func(t *testing.T) {
 		h.unlessVirtual(t)
 		runRows(t, h, setting{wrap: overFaults, lossy: true})
@@ -134,7 +122,7 @@ func (h Harness) unlessVirtual(t *testing.T) {
 // A setting says how the rows reach the driver. The zero setting is directly.
 type setting struct {
 	// wrap returns the driver that the nth client of a test has.
-	wrap func(t testing.TB, d driver.Driver, n int) driver.Driver
+	wrap func(t testing.TB, d *Facade, n int) *Facade
 	// lossy says that requests fail without an answer and are repeated, and that pushes may be lost.
 	lossy bool
 }

@@ -30,8 +30,8 @@ type env struct {
 	*pace.T
 	h      Harness
 	s      setting
-	d      driver.Driver
-	other  driver.Driver
+	d      *Facade
+	other  *Facade
 	name   string
 	traits driver.Traits
 
@@ -57,9 +57,9 @@ func newEnv(t *pace.T, h Harness, s setting) *env {
 }
 
 // open returns another client of the store, over the connection that the row runs on.
-func (e *env) open() driver.Driver {
+func (e *env) open() *Facade {
 	end := e.Step()
-	d := e.h.lend(e.T)
+	d := NewFacade(e.h.lend(e.T))
 	end()
 	if e.s.wrap == nil {
 		return d
@@ -143,14 +143,14 @@ func (e *env) insist(do func(context.Context) error) (unsure bool, err error) {
 }
 
 // ask asks for c and returns the answer.
-func (e *env) ask(d driver.Driver, c driver.Claim) (driver.Status, error) {
+func (e *env) ask(d *Facade, c driver.Claim) (driver.Status, error) {
 	e.Helper()
 	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) { return d.Request(ctx, c) })
 	return st, err
 }
 
 // request asks for c and returns its status.
-func (e *env) request(d driver.Driver, c driver.Claim) driver.Status {
+func (e *env) request(d *Facade, c driver.Claim) driver.Status {
 	e.Helper()
 	st, err := e.ask(d, c)
 	if err != nil {
@@ -160,7 +160,7 @@ func (e *env) request(d driver.Driver, c driver.Claim) driver.Status {
 }
 
 // acquire requests c, which must be granted at once.
-func (e *env) acquire(d driver.Driver, c driver.Claim) driver.Status {
+func (e *env) acquire(d *Facade, c driver.Claim) driver.Status {
 	e.Helper()
 	st := e.request(d, c)
 	if !st.Granted {
@@ -180,7 +180,7 @@ func (e *env) acquireAll(c driver.Claim) (st driver.Status) {
 }
 
 // enqueue requests c, which must wait.
-func (e *env) enqueue(d driver.Driver, c driver.Claim) driver.Status {
+func (e *env) enqueue(d *Facade, c driver.Claim) driver.Status {
 	e.Helper()
 	st := e.request(d, c)
 	if st.Granted {
@@ -211,14 +211,14 @@ func (e *env) inLine(first, second, third driver.Claim) (held, waiting2, waiting
 }
 
 // dropErr releases c and returns the answer.
-func (e *env) dropErr(d driver.Driver, c driver.Claim, st driver.Status) error {
+func (e *env) dropErr(d *Facade, c driver.Claim, st driver.Status) error {
 	e.Helper()
 	_, err := e.insist(func(ctx context.Context) error { return d.Release(ctx, renewal(c, st)) })
 	return err
 }
 
 // release releases c, which must be there.
-func (e *env) release(d driver.Driver, c driver.Claim, st driver.Status) {
+func (e *env) release(d *Facade, c driver.Claim, st driver.Status) {
 	e.Helper()
 	if err := e.dropErr(d, c, st); err != nil {
 		e.Fatalf("Release(%s): %v", c.ID, err)
@@ -295,7 +295,7 @@ func ids(cs []driver.Claim) []string {
 }
 
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so.
-func (e *env) await(d driver.Driver, c driver.Claim, st driver.Status) driver.Status {
+func (e *env) await(d *Facade, c driver.Claim, st driver.Status) driver.Status {
 	e.Helper()
 	st, err := e.awaitErr(d, c, st)
 	if err != nil {
@@ -304,7 +304,7 @@ func (e *env) await(d driver.Driver, c driver.Claim, st driver.Status) driver.St
 	return st
 }
 
-func (e *env) awaitErr(d driver.Driver, c driver.Claim, st driver.Status) (driver.Status, error) {
+func (e *env) awaitErr(d *Facade, c driver.Claim, st driver.Status) (driver.Status, error) {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 	defer cancel()
@@ -326,7 +326,7 @@ func (e *env) awaitErr(d driver.Driver, c driver.Claim, st driver.Status) (drive
 
 // waitOnce is one Wait, which ends early when the claim should be requested again.
 func (e *env) waitOnce(
-	ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration,
+	ctx context.Context, d *Facade, c driver.Claim, retry time.Duration,
 ) (driver.Status, error) {
 	for _, limit := range []time.Duration{e.renewEvery, retry} {
 		if limit > 0 {
@@ -335,7 +335,7 @@ func (e *env) waitOnce(
 			defer cancel()
 		}
 	}
-	return driver.Wait(ctx, d, c)
+	return d.Wait(ctx, c)
 }
 
 // pass lets time go by.
@@ -346,7 +346,7 @@ func (e *env) pass(d time.Duration) {
 }
 
 // renewer returns a client that may renew the claims of the first one: another, where a claim can outlive its client.
-func (e *env) renewer() driver.Driver {
+func (e *env) renewer() *Facade {
 	if e.traits.Detach {
 		return e.other
 	}
@@ -365,32 +365,30 @@ func (e *env) eventually(what string, ok func() bool) {
 
 // needs for rows.
 
-func has[T any](d driver.Driver) bool {
-	d = direct(d)
-	if f, ok := d.(*Facade); ok {
-		return offers[T](f)
+// does returns the need for a kind of operation.
+func does(kind driver.Kind) func(*Facade) bool {
+	return func(d *Facade) bool { return d.Traits().Ops.Has(kind) }
+}
+
+// has is the need for an ability. A bad connection has each, and passes on those of the driver behind it.
+func has[T any](d *Facade) bool {
+	behind := d.driver
+	if f, ok := behind.(*faulty); ok {
+		behind = f.behind
 	}
-	_, ok := driver.As[T](d)
+	_, ok := driver.As[T](behind)
 	return ok
 }
 
-// direct returns the driver behind a bad connection, which offers no more than that, but answers each time.
-func direct(d driver.Driver) driver.Driver {
-	if f, ok := d.(*faulty); ok {
-		return f.Driver
-	}
-	return d
-}
+func weighted(d *Facade) bool { return d.Traits().Weighted }
+func listed(d *Facade) bool   { return d.Traits().Listed }
+func fifo(d *Facade) bool     { return d.Traits().FIFO }
+func detaches(d *Facade) bool { return d.Traits().Detach }
+func attached(d *Facade) bool { return !d.Traits().Detach }
+func fenced(d *Facade) bool   { return d.Traits().Fenced }
 
-func weighted(d driver.Driver) bool { return d.Traits().Weighted }
-func listed(d driver.Driver) bool   { return d.Traits().Listed }
-func fifo(d driver.Driver) bool     { return d.Traits().FIFO }
-func detaches(d driver.Driver) bool { return d.Traits().Detach }
-func attached(d driver.Driver) bool { return !d.Traits().Detach }
-func fenced(d driver.Driver) bool   { return d.Traits().Fenced }
-
-func all(needs ...func(driver.Driver) bool) func(driver.Driver) bool {
-	return func(d driver.Driver) bool {
+func all(needs ...func(*Facade) bool) func(*Facade) bool {
+	return func(d *Facade) bool {
 		for _, need := range needs {
 			if !need(d) {
 				return false

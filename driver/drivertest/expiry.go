@@ -256,7 +256,7 @@ var expiryRows = []row{
 				e.free() // some forget for each so many
 			}
 			for _, late := range ended {
-				for _, d := range []driver.Driver{e.d, e.other} {
+				for _, d := range []*Facade{e.d, e.other} {
 					_, err := e.ask(d, late)
 					e.isGone(err, "requesting again, with its first TTL, an ID that ended with a shorter one")
 				}
@@ -296,7 +296,7 @@ func (e *env) free() bool {
 }
 
 // shorten renews a claim as one that is left alone for the rest of a short time, and returns it as it is then.
-func (e *env) shorten(d driver.Driver, c driver.Claim, st driver.Status) driver.Claim {
+func (e *env) shorten(d *Facade, c driver.Claim, st driver.Status) driver.Claim {
 	e.Helper()
 	brief := e.short(renewal(c, st))
 	brief.Detached = e.traits.Detach
@@ -307,7 +307,7 @@ func (e *env) shorten(d driver.Driver, c driver.Claim, st driver.Status) driver.
 }
 
 // outlives keeps a claim for several times its TTL.
-func (e *env) outlives(d driver.Driver, c driver.Claim, st driver.Status) {
+func (e *env) outlives(d *Facade, c driver.Claim, st driver.Status) {
 	e.Helper()
 	sent := e.lapses.Add(-c.TTL)
 	for range 8 {
@@ -330,7 +330,7 @@ func (e *env) outlives(d driver.Driver, c driver.Claim, st driver.Status) {
 }
 
 // isDead fails unless the ID of a short claim that expired is barred, which it is for a TTL.
-func (e *env) isDead(d driver.Driver, c driver.Claim) {
+func (e *env) isDead(d *Facade, c driver.Claim) {
 	e.Helper()
 	_, err := e.ask(d, c)
 	if err == nil {

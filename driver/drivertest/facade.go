@@ -3,66 +3,61 @@ package drivertest
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
-// A Facade has the methods of a [driver.Driver] and its abilities over a [driver.BatchDriver], so that tests of
-// the former try the latter. It sends through a [batch.Sender], and keeps the events about a claim from before
-// its first request until its release.
+// A Facade is a driver with a method for each kind of operation, for tests. It sends through a [batch.Sender], and
+// keeps the events about a claim from before its first request until its release. All methods are safe for concurrent
+// use. What they do is what [driver.Kind] says.
 type Facade struct {
-	driver driver.BatchDriver
+	driver driver.Driver
 	sender *batch.Sender
 	stop   func()
+	closed chan struct{}
+	close  sync.Once
 
 	mu       sync.Mutex
 	inboxes  map[string]*inbox // by the claim's ID
 	watchers map[string]map[chan struct{}]struct{}
 }
 
-// An inbox keeps what was told about a claim until Wait collects it.
+// An inbox keeps the newest event about a claim until Wait collects it. The Facade's mutex is held for all but
+// receiving from it.
 type inbox struct {
-	name  string
-	mail  driver.Mailbox[driver.Event]
-	moved driver.Listeners
+	newest chan driver.Event
+	moved  map[*func()]struct{} // called with each event
 }
 
-// NewFacade returns a Facade of d, which closes d.
-func NewFacade(d driver.BatchDriver) *Facade {
+func newInbox() *inbox {
+	return &inbox{newest: make(chan driver.Event, 1), moved: make(map[*func()]struct{})}
+}
+
+// put replaces what nobody has collected.
+func (in *inbox) put(e driver.Event) {
+	select {
+	case <-in.newest:
+	default:
+	}
+	in.newest <- e
+	for moved := range in.moved {
+		(*moved)()
+	}
+}
+
+// NewFacade returns a Facade of d, which closes d. A Facade is returned as it is.
+func NewFacade(d driver.Driver) *Facade {
+	if f, ok := d.(*Facade); ok {
+		return f
+	}
 	f := &Facade{
-		driver: d, sender: batch.New(d, nil),
+		driver: d, sender: batch.New(d, nil), closed: make(chan struct{}),
 		inboxes: make(map[string]*inbox), watchers: make(map[string]map[chan struct{}]struct{}),
 	}
 	f.stop = d.Subscribe(f.tell)
 	return f
-}
-
-// offers reports whether the driver of a Facade has an ability, of which it may be that it is an operation.
-func offers[T any](f *Facade) bool {
-	ops := f.Traits().Ops
-	switch any((*T)(nil)).(type) {
-	case *driver.Proposer, *driver.Voter:
-		return ops.Has(driver.OpPropose)
-	case *driver.Breaker:
-		return ops.Has(driver.OpBreak)
-	case *driver.Revoker:
-		return ops.Has(driver.OpRevoke)
-	case *driver.ValueStore:
-		return ops.Has(driver.OpValue)
-	case *driver.Living:
-		return ops.Has(driver.OpLife)
-	case *driver.Peeker:
-		return ops.Has(driver.OpQueue)
-	case *driver.Identifier:
-		return f.Identity() != ""
-	case *driver.Waiter, *driver.Listener, *driver.Watcher, *driver.Renewer:
-		return true
-	}
-	_, ok := driver.As[T](f.driver)
-	return ok
 }
 
 // tell keeps an event for those whom it is for.
@@ -77,8 +72,7 @@ func (f *Facade) tell(e driver.Event) {
 	}
 	for id, in := range f.inboxes {
 		if id == e.ID || e.ID == "" {
-			in.mail.Put(e)
-			in.moved.Call()
+			in.put(e)
 		}
 	}
 }
@@ -101,7 +95,7 @@ func (f *Facade) open(c driver.Claim) *inbox {
 	defer f.mu.Unlock()
 	in := f.inboxes[c.ID]
 	if in == nil {
-		in = &inbox{name: c.Name, mail: driver.NewMailbox[driver.Event]()}
+		in = newInbox()
 		f.inboxes[c.ID] = in
 	}
 	return in
@@ -122,19 +116,28 @@ func (f *Facade) do(ctx context.Context, kind driver.Kind, c driver.Claim) drive
 // on names a lock.
 func on(name string) driver.Claim { return driver.Claim{Name: name} }
 
+// Unwrap implements [driver.Wrapper].
+func (f *Facade) Unwrap() driver.Driver { return f.driver }
+
 // Traits implements [driver.Driver].
 func (f *Facade) Traits() driver.Traits { return f.driver.Traits() }
 
-// Unwrap implements [driver.BatchWrapper].
-func (f *Facade) Unwrap() driver.BatchDriver { return f.driver }
+// Do implements [driver.Driver].
+func (f *Facade) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
+	f.driver.Do(ctx, ops, done)
+}
+
+// Subscribe implements [driver.Driver].
+func (f *Facade) Subscribe(tell func(driver.Event)) (stop func()) { return f.driver.Subscribe(tell) }
 
 // Close implements [driver.Driver].
 func (f *Facade) Close() error {
 	f.stop()
+	f.close.Do(func() { close(f.closed) })
 	return f.driver.Close()
 }
 
-// Request implements [driver.Driver].
+// Request requests a claim, which is followed also once it is granted.
 func (f *Facade) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	f.open(c)
 	r := f.do(ctx, driver.OpRequest, c)
@@ -144,7 +147,7 @@ func (f *Facade) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 	return r.Status, r.Err
 }
 
-// Renew implements [driver.Renewer].
+// Renew requests claims that were queued before, in one batch, in brief.
 func (f *Facade) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	results := make([]driver.Result, len(claims))
 	ops := make([]driver.Op, len(claims))
@@ -152,7 +155,7 @@ func (f *Facade) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	answers.Add(len(claims))
 	for i, c := range claims {
 		f.open(c)
-		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Follow: true}
+		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Follow: true, Brief: true}
 	}
 	f.sender.Go(ctx, ops, 0, func(i int, a batch.Answer) {
 		results[i] = a.Result
@@ -162,7 +165,7 @@ func (f *Facade) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	return results, nil
 }
 
-// Release implements [driver.Driver].
+// Release releases a claim.
 func (f *Facade) Release(ctx context.Context, c driver.Claim) error {
 	err := f.do(ctx, driver.OpRelease, c).Err
 	if err == nil || errors.Is(err, driver.ErrGone) && c.Token == 0 {
@@ -171,19 +174,21 @@ func (f *Facade) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
-// Queue implements [driver.Driver].
+// Queue returns the live claims on a lock, oldest first.
 func (f *Facade) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	r := f.do(ctx, driver.OpQueue, on(name))
 	return r.Queue, r.Err
 }
 
-// Peek implements [driver.Peeker].
+// Peek returns the first n of them.
 func (f *Facade) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	r := f.sender.Do(ctx, driver.Op{Kind: driver.OpQueue, Claim: on(name), Most: max(n, 1)}, 0)
 	return r.Queue[:min(n, len(r.Queue))], r.Err
 }
 
-// Wait implements [driver.Waiter]. About a claim of which nothing is known here it says "ask again".
+// Wait returns what was told about a claim since the last Wait, or blocks until something is, the Facade is closed, or
+// ctx ends. The zero Status means "ask again", which is also what it says about a claim that this Facade has not
+// requested.
 func (f *Facade) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := ctx.Err(); err != nil {
 		return driver.Status{}, err
@@ -195,31 +200,40 @@ func (f *Facade) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		return driver.Status{}, nil
 	}
 	select {
-	case e := <-in.mail.Word():
+	case e := <-in.newest:
 		if e.Err != nil {
 			f.forget(c)
 		}
 		return e.Status, e.Err
+	case <-f.closed:
+		return driver.Status{}, driver.ErrClosed
 	case <-ctx.Done():
 		return driver.Status{}, ctx.Err()
 	}
 }
 
-// Listen implements [driver.Listener].
+// Listen has moved called with each event about a claim until stop is called, and at first if there may have been one
+// before.
 func (f *Facade) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	in := f.open(c)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	remove := in.moved.Add(moved)
-	moved() // something may have happened before
+	in := f.inboxes[c.ID]
+	if in == nil || len(in.newest) > 0 {
+		moved() // something may have happened before
+	}
+	if in == nil {
+		in = newInbox()
+		f.inboxes[c.ID] = in
+	}
+	in.moved[&moved] = struct{}{}
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		remove()
+		delete(in.moved, &moved)
 	}, nil
 }
 
-// Watch implements [driver.Watcher].
+// Watch blocks until the queue of a lock may have changed, or ctx ends.
 func (f *Facade) Watch(ctx context.Context, name string) error {
 	change := make(chan struct{})
 	f.mu.Lock()
@@ -239,63 +253,46 @@ func (f *Facade) Watch(ctx context.Context, name string) error {
 	select {
 	case <-change:
 		return nil
+	case <-f.closed:
+		return driver.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Propose implements [driver.Proposer].
-func (f *Facade) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	st, _, err := f.Vote(ctx, c, token)
-	return st, err
-}
-
-// Vote implements [driver.Voter].
-func (f *Facade) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
+// Propose proposes a token for a claim. The Life is that of the engine which has answered.
+func (f *Facade) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
 	r := f.sender.Do(ctx, driver.Op{Kind: driver.OpPropose, Claim: c, Token: token}, 0)
 	return r.Status, r.Life, r.Err
 }
 
-// Life implements [driver.Living].
+// Life returns the life of the engine.
 func (f *Facade) Life(ctx context.Context) (driver.Life, error) {
 	r := f.do(ctx, driver.OpLife, driver.Claim{})
 	return r.Life, r.Err
 }
 
-// Break implements [driver.Breaker].
+// Break ends a claim by force.
 func (f *Facade) Break(ctx context.Context, name, id string) error {
 	return f.do(ctx, driver.OpBreak, driver.Claim{Name: name, ID: id}).Err
 }
 
-// Revoke implements [driver.Revoker].
+// Revoke asks the holder of a claim to release it.
 func (f *Facade) Revoke(ctx context.Context, name, id string) error {
 	return f.do(ctx, driver.OpRevoke, driver.Claim{Name: name, ID: id}).Err
 }
 
-// Value implements [driver.ValueStore].
+// Value returns the value of a lock.
 func (f *Facade) Value(ctx context.Context, name string) (driver.Value, error) {
 	r := f.do(ctx, driver.OpValue, on(name))
 	return r.Value, r.Err
 }
 
-// SetValue implements [driver.ValueStore].
+// SetValue sets the value of a claim's lock. A value that no lock can keep is refused before anything is sent, as all
+// callers of drivers do.
 func (f *Facade) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	return f.sender.Do(ctx, driver.Op{Kind: driver.OpSetValue, Claim: c, Value: v}, 0).Err
-}
-
-// Identity implements [driver.Identifier].
-func (f *Facade) Identity() string { return f.Traits().Store }
-
-// Check implements [driver.Checker].
-func (f *Facade) Check(ctx context.Context) ([]driver.Finding, error) {
-	c, ok := driver.As[driver.Checker](f.driver)
-	if !ok {
-		return nil, driver.Unsupported(f.Traits(), "checking the server")
+	if err := v.Validate(); err != nil && f.Traits().Ops.Has(driver.OpSetValue) {
+		return err
 	}
-	return c.Check(ctx)
-}
-
-// List implements [driver.Lister].
-func (f *Facade) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return driver.List(ctx, f.driver, prefix)
+	return f.sender.Do(ctx, driver.Op{Kind: driver.OpSetValue, Claim: c, Value: v}, 0).Err
 }

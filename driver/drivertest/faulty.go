@@ -10,23 +10,23 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/batch"
 )
 
-// errLost is the error of calls that [faulty] let fail. It says nothing about what became of the request.
+// errLost is the error of operations that [faulty] lets fail. It says nothing about what became of them.
 var errLost = errors.New("drivertest: the connection lost this")
 
 // faultRates are how often things go wrong on a [faulty] connection, from 0 (never) to 1, and their sum is at most 1.
 type faultRates struct {
-	LoseRequest float64 // the call fails, and nothing was applied
-	LoseReply   float64 // the call fails, and the request was applied
-	Twice       float64 // the request is applied twice in a row
-	Late        float64 // the request is applied once more later, up to Delay after the caller has its answer
-	Slow        float64 // the request is applied up to Delay later
+	LoseRequest float64 // the operation fails, and nothing was applied
+	LoseReply   float64 // the operation fails, and it was applied
+	Twice       float64 // the operation is applied twice in a row
+	Late        float64 // the operation is applied once more later, up to Delay after the caller has its answer
+	Slow        float64 // the operation is applied up to Delay later
 
-	// LosePush is how often Wait takes the news and tells nobody: it blocks until its context ends.
-	LosePush float64
+	LosePush float64 // how often an event about a claim is told nobody; it is not in the sum
 
-	// Delay bounds how late a request may be.
+	// Delay bounds how late an operation may be.
 	Delay time.Duration
 }
 
@@ -37,35 +37,39 @@ var badDay = faultRates{
 }
 
 // overFaults lets a test work over a bad connection, which is quiet before the client is closed.
-func overFaults(t testing.TB, d driver.Driver, n int) driver.Driver {
-	f := newFaulty(d, badDay, random(t, n))
+func overFaults(t testing.TB, d *Facade, n int) *Facade {
+	f := newFaulty(d.driver, badDay, random(t, n))
 	t.Cleanup(f.Settle)
-	return f
+	return NewFacade(f)
 }
 
-// A faulty is a driver behind a bad connection. It offers all abilities, each as far as the driver does, and is safe
-// for concurrent use. A sequence of calls that are made one after the other meets the same faults for the same seed.
+// A faulty is a driver behind a bad connection. It is safe for concurrent use. A sequence of operations that are made
+// one after the other meets the same faults for the same seed.
 type faulty struct {
-	driver.Driver
-	faults faultRates
-	late   sync.WaitGroup
+	driver.Driver // the bad connection
+	behind        driver.Driver
+	faults        faultRates
+	late          sync.WaitGroup
 
 	mu     sync.Mutex
-	random *rand.Rand
+	random *rand.Rand // of operations
+	pushes *rand.Rand // of events, which come at any time
 }
 
 // newFaulty puts a bad connection in front of d.
 func newFaulty(d driver.Driver, faults faultRates, random *rand.Rand) *faulty {
-	return &faulty{Driver: d, faults: faults, random: random}
+	f := &faulty{behind: d, faults: faults, random: random, pushes: rand.New(rand.NewPCG(random.Uint64(), 1))}
+	f.Driver = batch.Intercept(d, f.pass)
+	return f
 }
 
 // Settle blocks until the late duplicates that are under way have arrived. To be called before the driver is closed.
 func (f *faulty) Settle() { f.late.Wait() }
 
 // Unwrap implements [driver.Wrapper].
-func (f *faulty) Unwrap() driver.Driver { return f.Driver }
+func (f *faulty) Unwrap() driver.Driver { return f.behind }
 
-// A fault is what happens to one call.
+// A fault is what happens to one operation.
 type fault int
 
 const (
@@ -77,7 +81,7 @@ const (
 	slow
 )
 
-// draw decides about the next call.
+// draw decides about the next operation.
 func (f *faulty) draw() (fault, time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,136 +96,67 @@ func (f *faulty) draw() (fault, time.Duration) {
 	return none, delay
 }
 
-func (f *faulty) losesPush() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.random.Float64() < f.faults.LosePush
-}
-
-// pass makes one call over the connection.
-func pass[T any](ctx context.Context, f *faulty, call func(context.Context) (T, error)) (v T, err error) {
+// pass makes one operation over the connection. A watch has no faults.
+func (f *faulty) pass(
+	ctx context.Context, op driver.Op, next func(driver.Op) driver.Result,
+) driver.Result {
+	if op.Kind == driver.OpWatch {
+		return next(op)
+	}
 	what, delay := f.draw()
 	switch what {
 	case loseRequest:
-		return v, errLost
+		return driver.Result{Err: errLost}
 	case loseReply:
-		call(ctx) // the caller is not to know
-		return v, errLost
+		next(op) // the caller is not to know
+		return driver.Result{Err: errLost}
 	case slow:
 		if err := driver.Sleep(ctx, delay); err != nil {
-			return v, err
+			return driver.Result{Err: err}
 		}
 	}
-	v, err = call(ctx)
+	r := next(op)
 	switch what {
 	case twice:
-		call(ctx) // the caller has its answer
+		f.again(ctx, op)
 	case late:
-		f.later(ctx, delay, func(ctx context.Context) { call(ctx) }) // the caller has its answer
+		f.later(ctx, delay, op)
 	}
-	return v, err
+	return r
+}
+
+// again applies an operation whose caller has its answer.
+func (f *faulty) again(ctx context.Context, op driver.Op) {
+	f.behind.Do(ctx, []driver.Op{op}, func(int, driver.Result) {})
 }
 
 // lateness bounds what comes late, so that a server that hangs keeps no test from its end.
 const lateness = time.Minute
 
-// later applies a call after a delay, even when its context has ended by then. Settle waits for it.
-func (f *faulty) later(ctx context.Context, delay time.Duration, call func(context.Context)) {
+// later applies an operation after a delay, even when its context has ended by then. Settle waits for it.
+func (f *faulty) later(ctx context.Context, delay time.Duration, op driver.Op) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateness)
 	f.late.Go(func() {
 		defer cancel()
 		if driver.Sleep(ctx, delay) == nil {
-			call(ctx)
+			f.again(ctx, op)
 		}
 	})
 }
 
-// act is pass for calls that answer with an error alone.
-func (f *faulty) act(ctx context.Context, call func(context.Context) error) error {
-	_, err := pass(ctx, f, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
-	return err
-}
-
-// Request implements [driver.Driver].
-func (f *faulty) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) { return f.Driver.Request(ctx, c) })
-}
-
-// Release implements [driver.Driver].
-func (f *faulty) Release(ctx context.Context, c driver.Claim) error {
-	return f.act(ctx, func(ctx context.Context) error { return f.Driver.Release(ctx, c) })
-}
-
-// Queue implements [driver.Driver].
-func (f *faulty) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return pass(ctx, f, func(ctx context.Context) ([]driver.Entry, error) { return f.Driver.Queue(ctx, name) })
-}
-
-// Renew implements [driver.Renewer].
-func (f *faulty) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	return pass(ctx, f, func(ctx context.Context) ([]driver.Result, error) {
-		return driver.Renew(ctx, f.Driver, claims)
+// Subscribe implements [driver.Driver]. Some events about claims are lost.
+func (f *faulty) Subscribe(tell func(driver.Event)) (stop func()) {
+	return f.behind.Subscribe(func(e driver.Event) {
+		if e.ID == "" || !f.losesPush() {
+			tell(e)
+		}
 	})
 }
 
-// Propose implements [driver.Proposer].
-func (f *faulty) Propose(ctx context.Context, c driver.Claim, token uint64) (driver.Status, error) {
-	return pass(ctx, f, func(ctx context.Context) (driver.Status, error) {
-		return driver.Propose(ctx, f.Driver, c, token)
-	})
-}
-
-// Vote implements [driver.Voter].
-func (f *faulty) Vote(ctx context.Context, c driver.Claim, token uint64) (driver.Status, driver.Life, error) {
-	type ballot struct {
-		st   driver.Status
-		life driver.Life
-	}
-	b, err := pass(ctx, f, func(ctx context.Context) (b ballot, err error) {
-		b.st, b.life, err = driver.Vote(ctx, f.Driver, c, token)
-		return b, err
-	})
-	return b.st, b.life, err
-}
-
-// Life implements [driver.Living].
-func (f *faulty) Life(ctx context.Context) (driver.Life, error) {
-	return pass(ctx, f, func(ctx context.Context) (driver.Life, error) { return driver.LifeOf(ctx, f.Driver) })
-}
-
-// Break implements [driver.Breaker].
-func (f *faulty) Break(ctx context.Context, name, id string) error {
-	return f.act(ctx, func(ctx context.Context) error { return driver.Break(ctx, f.Driver, name, id) })
-}
-
-// Revoke implements [driver.Revoker].
-func (f *faulty) Revoke(ctx context.Context, name, id string) error {
-	return f.act(ctx, func(ctx context.Context) error { return driver.Revoke(ctx, f.Driver, name, id) })
-}
-
-// Value implements [driver.ValueStore].
-func (f *faulty) Value(ctx context.Context, name string) (driver.Value, error) {
-	return pass(ctx, f, func(ctx context.Context) (driver.Value, error) { return driver.ValueOf(ctx, f.Driver, name) })
-}
-
-// SetValue implements [driver.ValueStore].
-func (f *faulty) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	return f.act(ctx, func(ctx context.Context) error { return driver.SetValue(ctx, f.Driver, c, v) })
-}
-
-// Watch implements [driver.Watcher].
-func (f *faulty) Watch(ctx context.Context, name string) error {
-	return driver.Watch(ctx, f.Driver, name)
-}
-
-// Wait implements [driver.Waiter].
-func (f *faulty) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if f.losesPush() {
-		driver.Wait(ctx, f.Driver, c) // lost on the way
-		<-ctx.Done()
-		return driver.Status{}, ctx.Err()
-	}
-	return driver.Wait(ctx, f.Driver, c)
+func (f *faulty) losesPush() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pushes.Float64() < f.faults.LosePush
 }
 
 // List implements [driver.Lister]. A fault ends it before the first name.
@@ -229,5 +164,5 @@ func (f *faulty) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 	if what, _ := f.draw(); what == loseRequest || what == loseReply {
 		return func(yield func(string, error) bool) { yield("", errLost) }
 	}
-	return driver.List(ctx, f.Driver, prefix)
+	return driver.List(ctx, f.behind, prefix)
 }

@@ -191,7 +191,7 @@ var grantRows = []row{
 }
 
 // client returns one of the row's two clients.
-func (e *env) client(i int) driver.Driver {
+func (e *env) client(i int) *Facade {
 	if i%2 == 0 {
 		return e.d
 	}

@@ -1,19 +1,17 @@
 package drivertest
 
-import "github.com/holdfast-go/holdfast/driver"
-
 var identityRows = []row{
 	{
 		name: "identity",
 		why: "clients of one store name it in one way, " +
 			"or those who lock in several stores wait for each other in a circle",
 		run: func(e *env) {
-			before := driver.Identity(e.d)
+			before := e.d.Traits().Store
 			e.acquire(e.d, e.claim())
-			if after, other := driver.Identity(e.d), driver.Identity(e.other); after != before || other != before {
+			if after, other := e.d.Traits().Store, e.other.Traits().Store; after != before || other != before {
 				e.Errorf("the store is %q, then %q, and to another client %q", before, after, other)
 			}
 		},
-		needs: func(d driver.Driver) bool { return driver.Identity(d) != "" },
+		needs: func(d *Facade) bool { return d.Traits().Store != "" },
 	},
 }

@@ -14,7 +14,7 @@ var listenRows = []row{
 		run: func(e *env) {
 			e.hears(e.revokes, func(st driver.Status, err error) bool { return err == nil && st.Revoked })
 		},
-		needs: all(has[driver.Listener], has[driver.Revoker]),
+		needs: does(driver.OpRevoke),
 		exact: true,
 	},
 	{
@@ -23,7 +23,7 @@ var listenRows = []row{
 		run: func(e *env) {
 			e.hears(e.breaks, func(_ driver.Status, err error) bool { return errors.Is(err, driver.ErrGone) })
 		},
-		needs: all(has[driver.Listener], has[driver.Breaker]),
+		needs: does(driver.OpBreak),
 		exact: true,
 	},
 	{
@@ -37,14 +37,14 @@ var listenRows = []row{
 				return err == nil && st.Revoked
 			})
 		},
-		needs: all(has[driver.Listener], has[driver.Revoker]),
+		needs: does(driver.OpRevoke),
 		exact: true,
 	},
 	{
 		name: "a listener hears that it comes too late",
 		why:  "a claim that ended before Listen moves no more: who listens for it would wait for ever",
 		run: func(e *env) {
-			for _, by := range []driver.Driver{e.d, e.other} { // one that knows the claim, and one that does not
+			for _, by := range []*Facade{e.d, e.other} { // one that knows the claim, and one that does not
 				gone, held := e.hold(e.claim())
 				e.release(e.d, gone, held)
 				moved, err := e.listenErr(by, renewal(gone, held))
@@ -57,7 +57,7 @@ var listenRows = []row{
 				})
 			}
 		},
-		needs: all(has[driver.Listener], has[driver.Breaker]), // others may have nobody who tells
+		needs: does(driver.OpBreak), // others may have nobody who tells
 		exact: true,
 	},
 	{
@@ -78,7 +78,7 @@ var listenRows = []row{
 			e.breaks(c)
 			e.hearsFrom(moved, c, func(_ driver.Status, err error) bool { return errors.Is(err, driver.ErrGone) })
 		},
-		needs: all(has[driver.Listener], has[driver.Revoker], has[driver.Breaker], detaches),
+		needs: all(does(driver.OpRevoke), does(driver.OpBreak), detaches),
 		exact: true,
 	},
 }
@@ -111,7 +111,7 @@ func (e *env) hearsFrom(moved <-chan struct{}, c driver.Claim, knows func(driver
 }
 
 // listen returns where word arrives that a claim may have moved.
-func (e *env) listen(d driver.Driver, c driver.Claim) <-chan struct{} {
+func (e *env) listen(d *Facade, c driver.Claim) <-chan struct{} {
 	e.Helper()
 	moved, err := e.listenErr(d, c)
 	if err != nil {
@@ -120,15 +120,19 @@ func (e *env) listen(d driver.Driver, c driver.Claim) <-chan struct{} {
 	return moved
 }
 
-func (e *env) listenErr(d driver.Driver, c driver.Claim) (moved <-chan struct{}, err error) {
+func (e *env) listenErr(d *Facade, c driver.Claim) (moved <-chan struct{}, err error) {
 	e.Helper()
-	m := driver.NewMailbox[struct{}]()
-	l, _ := driver.As[driver.Listener](d)
+	told := make(chan struct{}, 1)
 	stop, _, err := persist(e, func(ctx context.Context) (func(), error) {
-		return l.Listen(ctx, c, func() { m.Put(struct{}{}) })
+		return d.Listen(ctx, c, func() {
+			select {
+			case told <- struct{}{}:
+			default: // it is told already
+			}
+		})
 	})
 	if err == nil {
 		e.Cleanup(stop)
 	}
-	return m.Word(), err
+	return told, err
 }

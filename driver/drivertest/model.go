@@ -53,7 +53,7 @@ type model struct {
 // A side is one of the two, with some clients.
 type side struct {
 	what    string
-	clients []driver.Driver
+	clients []*Facade
 }
 
 // A modelled claim has one ID and a token on each side.
@@ -69,8 +69,8 @@ func newModel(e *env, r *rand.Rand) *model {
 	return &model{
 		env: e, random: r, tokens: make(map[uint64]uint64),
 		sides: [2]side{
-			{e.traits.Backend, []driver.Driver{e.d, e.other, e.open()}},
-			{"memlock", []driver.Driver{store, store.Client(), store.Client()}},
+			{e.traits.Backend, []*Facade{e.d, e.other, e.open()}},
+			{"memlock", []*Facade{NewFacade(store), NewFacade(store.Client()), NewFacade(store.Client())}},
 		},
 	}
 }
@@ -113,9 +113,9 @@ func (m *model) step() {
 	case n < 18:
 		m.release(client, m.draw(), "release of nothing", func(int) uint64 { return 0 })
 	case n < 19:
-		m.overrule(client, c, "break", has[driver.Breaker], driver.Break)
+		m.overrule(client, c, "break", driver.OpBreak, (*Facade).Break)
 	default:
-		m.overrule(client, c, "revoke", has[driver.Revoker], driver.Revoke)
+		m.overrule(client, c, "revoke", driver.OpRevoke, (*Facade).Revoke)
 	}
 }
 
@@ -174,7 +174,7 @@ func (m *model) renew(client int, c *modelled, off uint64) {
 	m.compare(c, func(side int) (driver.Status, error) {
 		again := c.Claim
 		again.Token = c.tokens[side] + off
-		results, err := driver.Renew(context.Background(), m.sides[side].clients[client], []driver.Claim{again})
+		results, err := m.sides[side].clients[client].Renew(context.Background(), []driver.Claim{again})
 		if err != nil {
 			return driver.Status{}, err
 		}
@@ -196,15 +196,15 @@ func (m *model) release(client int, c *modelled, what string, token func(side in
 }
 
 // overrule does what anybody may do to a claim by its ID alone, if the driver is able to.
-func (m *model) overrule(client int, c *modelled, what string, able func(driver.Driver) bool,
-	do func(ctx context.Context, d driver.Driver, name, id string) error,
+func (m *model) overrule(client int, c *modelled, what string, kind driver.Kind,
+	do func(d *Facade, ctx context.Context, name, id string) error,
 ) {
-	if !able(m.d) {
+	if !m.traits.Ops.Has(kind) {
 		return
 	}
 	m.note(client, c, what)
 	m.compareErrors(func(side int) error {
-		return do(context.Background(), m.sides[side].clients[client], m.name, c.ID)
+		return do(m.sides[side].clients[client], context.Background(), m.name, c.ID)
 	})
 }
 

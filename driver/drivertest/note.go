@@ -94,7 +94,7 @@ var noteRows = []row{
 }
 
 // notes reports whether a driver keeps notes.
-func notes(d driver.Driver) bool {
+func notes(d *Facade) bool {
 	t := d.Traits()
 	return has[driver.Noter](d) || t.Listed && t.Weighted && t.Detach
 }
@@ -104,7 +104,7 @@ func note(kind string, c driver.Claim, by string) driver.Note {
 }
 
 // notes leaves a note.
-func (e *env) notes(d driver.Driver, n driver.Note) {
+func (e *env) notes(d *Facade, n driver.Note) {
 	e.Helper()
 	if _, err := e.insist(func(ctx context.Context) error { return driver.AddNote(ctx, d, e.name, n) }); err != nil {
 		e.Fatalf("AddNote(%.20q): %v", n.By, err)
@@ -123,7 +123,7 @@ func (e *env) takesBack(n driver.Note) {
 // hasNotes fails unless these are what everybody reads.
 func (e *env) hasNotes(want ...driver.Note) {
 	e.Helper()
-	for _, d := range []driver.Driver{e.d, e.other} {
+	for _, d := range []*Facade{e.d, e.other} {
 		got, _, err := persist(e, func(ctx context.Context) ([]driver.Note, error) {
 			return driver.Notes(ctx, d, e.name)
 		})

@@ -6,15 +6,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Open opens the driver of a URL, as [driver.Open] does, with a method for each operation: its own where it has them,
-// and those of a [Facade] otherwise.
-func Open(ctx context.Context, url string) (driver.Driver, error) {
-	d, err := driver.Open(ctx, url)
+// Open opens the driver of a URL, as [driver.Open] does, and returns a [Facade] of it.
+func Open(ctx context.Context, url string) (*Facade, error) { return Wrap(driver.Open(ctx, url)) }
+
+// Wrap returns a [Facade] of a driver that was opened, or the error.
+func Wrap(d driver.Driver, err error) (*Facade, error) {
 	if err != nil {
 		return nil, err
-	}
-	if own, ok := driver.As[driver.Driver](d); ok {
-		return own, nil
 	}
 	return NewFacade(d), nil
 }

@@ -2,7 +2,6 @@ package drivertest
 
 import (
 	"context"
-	"errors"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -31,7 +30,7 @@ var proposeRows = []row{
 				e.Errorf("token %d after %d", second, first)
 			}
 		},
-		needs: has[driver.Proposer],
+		needs: does(driver.OpPropose),
 	},
 	{
 		name: "propose on a taken lock",
@@ -49,7 +48,7 @@ var proposeRows = []row{
 				e.Errorf("token %d after %d", got, held.Token)
 			}
 		},
-		needs: has[driver.Proposer],
+		needs: does(driver.OpPropose),
 		exact: true,
 	},
 	{
@@ -68,7 +67,7 @@ var proposeRows = []row{
 				e.release(e.d, holder, held)
 			}
 		},
-		needs: has[driver.Proposer],
+		needs: does(driver.OpPropose),
 	},
 	{
 		name: "requests go on from proposals",
@@ -84,7 +83,7 @@ var proposeRows = []row{
 				e.Errorf("token %d after %d", st.Token, token)
 			}
 		},
-		needs: all(has[driver.Proposer], fenced),
+		needs: all(does(driver.OpPropose), fenced),
 	},
 	{
 		name: "vote",
@@ -105,7 +104,7 @@ var proposeRows = []row{
 				e.Errorf("the name of a life should be one for a claim: %v", err)
 			}
 		},
-		needs: has[driver.Voter],
+		needs: does(driver.OpPropose),
 	},
 	{
 		name: "life",
@@ -115,37 +114,31 @@ var proposeRows = []row{
 			if one.ID == "" || one.ID != other.ID {
 				e.Errorf("two clients of one engine find it in the lives %+v and %+v", one, other)
 			}
-			if has[driver.Voter](e.d) {
+			if does(driver.OpPropose)(e.d) {
 				c := e.try()
 				if _, voted := e.vote(e.d, c, e.settles(c)); voted.ID != one.ID || voted.Age < one.Age {
 					e.Errorf("the engine voted in the life %+v, and before that was in %+v", voted, one)
 				}
 			}
 		},
-		needs: tellsLife,
+		needs: does(driver.OpLife),
 	},
 }
 
-// tellsLife reports whether a driver is of one engine that tells its life: a cluster has several.
-func tellsLife(d driver.Driver) bool {
-	_, err := driver.LifeOf(context.Background(), direct(d))
-	return !errors.Is(err, errors.ErrUnsupported)
-}
-
-func (e *env) life(d driver.Driver) driver.Life {
+func (e *env) life(d *Facade) driver.Life {
 	e.Helper()
-	life, _, err := persist(e, func(ctx context.Context) (driver.Life, error) { return driver.LifeOf(ctx, d) })
+	life, _, err := persist(e, func(ctx context.Context) (driver.Life, error) { return d.Life(ctx) })
 	if err != nil {
 		e.Fatalf("Life: %v", err)
 	}
 	return life
 }
 
-func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status, driver.Life) {
+func (e *env) vote(d *Facade, c driver.Claim, token uint64) (driver.Status, driver.Life) {
 	e.Helper()
 	var life driver.Life
 	st, _, err := persist(e, func(ctx context.Context) (st driver.Status, err error) {
-		st, life, err = driver.Vote(ctx, d, c, token)
+		st, life, err = d.Propose(ctx, c, token)
 		return st, err
 	})
 	if err != nil {
@@ -155,10 +148,11 @@ func (e *env) vote(d driver.Driver, c driver.Claim, token uint64) (driver.Status
 }
 
 // proposeErr proposes a token for c and returns the answer.
-func (e *env) proposeErr(d driver.Driver, c driver.Claim, token uint64) (driver.Status, error) {
+func (e *env) proposeErr(d *Facade, c driver.Claim, token uint64) (driver.Status, error) {
 	e.Helper()
 	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) {
-		return driver.Propose(ctx, d, c, token)
+		st, _, err := d.Propose(ctx, c, token)
+		return st, err
 	})
 	return st, err
 }

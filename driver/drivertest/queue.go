@@ -127,7 +127,7 @@ var queueRows = []row{
 func (e *env) peeks(n int, want ...driver.Claim) {
 	e.Helper()
 	got, _, err := persist(e, func(ctx context.Context) ([]driver.Entry, error) {
-		return driver.Peek(ctx, e.other, e.name, n)
+		return e.other.Peek(ctx, e.name, n)
 	})
 	if err != nil || !slices.Equal(ids(claims(got)), ids(want)) {
 		e.Errorf("the first %d of the queue are %v, error %v; want %v", n, ids(claims(got)), err, ids(want))

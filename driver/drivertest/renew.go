@@ -109,10 +109,10 @@ func (e *env) renew(batch ...driver.Claim) []driver.Result {
 }
 
 // renewWith is renew by one of the clients.
-func (e *env) renewWith(d driver.Driver, batch ...driver.Claim) []driver.Result {
+func (e *env) renewWith(d *Facade, batch ...driver.Claim) []driver.Result {
 	e.Helper()
 	results, _, err := persist(e, func(ctx context.Context) ([]driver.Result, error) {
-		results, err := driver.Renew(ctx, d, batch)
+		results, err := d.Renew(ctx, batch)
 		for _, r := range results {
 			if err == nil && !answered(r.Err) {
 				err = r.Err

@@ -202,7 +202,7 @@ var requestRows = []row{
 		run: func(e *env) {
 			last := uint64(0)
 			for i := range 20 {
-				d := []driver.Driver{e.d, e.other}[i%2]
+				d := []*Facade{e.d, e.other}[i%2]
 				c := e.claim()
 				st := e.acquire(d, c)
 				if st.Token <= last {
@@ -256,7 +256,7 @@ func (e *env) keepsToken(first, again driver.Status) {
 }
 
 // contended fails unless renewing the claim tells whether others wait behind it.
-func (e *env) contended(d driver.Driver, c driver.Claim, st driver.Status, want bool) {
+func (e *env) contended(d *Facade, c driver.Claim, st driver.Status, want bool) {
 	e.Helper()
 	if got := e.request(d, renewal(c, st)); got.Contended != want {
 		e.Errorf("Contended is %v, want %v", got.Contended, want)

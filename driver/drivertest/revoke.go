@@ -25,7 +25,7 @@ var revokeRows = []row{
 				e.Error("the next holder is revoked, though nobody asked for that")
 			}
 		},
-		needs: has[driver.Revoker],
+		needs: does(driver.OpRevoke),
 	},
 	{
 		name: "revoke nothing",
@@ -40,7 +40,7 @@ var revokeRows = []row{
 				e.Error("a claim is revoked, though that was refused")
 			}
 		},
-		needs: has[driver.Revoker],
+		needs: does(driver.OpRevoke),
 		exact: true,
 	},
 }
@@ -48,7 +48,7 @@ var revokeRows = []row{
 // revokeErr revokes c and returns the answer.
 func (e *env) revokeErr(c driver.Claim) error {
 	e.Helper()
-	_, err := e.insist(func(ctx context.Context) error { return driver.Revoke(ctx, e.other, c.Name, c.ID) })
+	_, err := e.insist(func(ctx context.Context) error { return e.other.Revoke(ctx, c.Name, c.ID) })
 	return err
 }
 

@@ -21,7 +21,7 @@ var traitsRows = []row{
 				e.Errorf("TTLs from %v to %v", e.traits.MinTTL, e.traits.MaxTTL)
 			}
 			e.acquire(e.d, e.claim())
-			for _, d := range []driver.Driver{e.d, e.other} {
+			for _, d := range []*Facade{e.d, e.other} {
 				if got := d.Traits(); got != e.traits {
 					e.Errorf("the traits were\n\t%+v, and are\n\t%+v", e.traits, got)
 				}
@@ -102,25 +102,24 @@ var traitsRows = []row{
 				err  func() error
 			}{
 				"Queue": {e.traits.Listed, func() error { _, err := e.d.Queue(ctx, e.name); return err }},
-				"Break": {has[driver.Breaker](e.d), func() error { return driver.Break(ctx, e.d, e.name, freshID()) }},
-				"Revoke": {has[driver.Revoker](e.d), func() error {
-					return driver.Revoke(ctx, e.d, e.name, freshID())
+				"Break": {does(driver.OpBreak)(e.d), func() error { return e.d.Break(ctx, e.name, freshID()) }},
+				"Revoke": {does(driver.OpRevoke)(e.d), func() error {
+					return e.d.Revoke(ctx, e.name, freshID())
 				}},
-				"Value": {has[driver.ValueStore](e.d), func() error {
-					_, err := driver.ValueOf(ctx, e.d, e.name)
+				"Value": {does(driver.OpValue)(e.d), func() error {
+					_, err := e.d.Value(ctx, e.name)
 					return err
 				}},
-				"SetValue": {has[driver.ValueStore](e.d), func() error {
-					return driver.SetValue(ctx, e.d, e.claim(), driver.Value{Text: "any"})
+				"SetValue": {does(driver.OpValue)(e.d), func() error {
+					return e.d.SetValue(ctx, e.claim(), driver.Value{Text: "any"})
 				}},
 				"Notes": {notes(e.d), e.notesErr},
-				"Check": {has[driver.Checker](e.d), func() error { _, err := driver.Check(ctx, e.d); return err }},
-				"Propose": {has[driver.Proposer](e.d), func() error {
-					_, err := driver.Propose(ctx, e.d, e.claim(), 1)
+				"Check": {has[driver.Checker](e.d), func() error {
+					_, err := driver.Check(ctx, e.d, false)
 					return err
 				}},
-				"Vote": {has[driver.Voter](e.d), func() error {
-					_, _, err := driver.Vote(ctx, e.d, e.claim(), 1)
+				"Propose": {does(driver.OpPropose)(e.d), func() error {
+					_, _, err := e.d.Propose(ctx, e.claim(), 1)
 					return err
 				}},
 				"List": {has[driver.Lister](e.d), func() error {
@@ -152,7 +151,7 @@ var traitsRows = []row{
 		name: "a renewal detaches",
 		why:  "a claim may be left alone by a renewal, too, and outlives its client from then on",
 		run: func(e *env) {
-			gone := e.h.Open(e.T)
+			gone := NewFacade(e.h.Open(e.T))
 			c := e.claim()
 			st := e.acquire(gone, c)
 			c.Detached = true
@@ -182,7 +181,7 @@ var traitsRows = []row{
 		name: "an older request of a detached claim",
 		why:  "a request that was sent before the claim was left alone may come after that, and must not end it early",
 		run: func(e *env) {
-			gone := e.h.Open(e.T)
+			gone := NewFacade(e.h.Open(e.T))
 			c := e.short(e.claim())
 			st := e.acquire(gone, c)
 			left := renewal(c, st)
@@ -250,15 +249,15 @@ var traitsRows = []row{
 }
 
 // detach acquires a claim that is detached, by a client of its own.
-func (e *env) detach() (gone driver.Driver, c driver.Claim, st driver.Status) {
+func (e *env) detach() (gone *Facade, c driver.Claim, st driver.Status) {
 	e.Helper()
-	gone, c = e.h.Open(e.T), e.claim()
+	gone, c = NewFacade(e.h.Open(e.T)), e.claim()
 	c.Detached = true
 	return gone, c, e.acquire(gone, c)
 }
 
 // close closes a client.
-func (e *env) close(d driver.Driver) {
+func (e *env) close(d *Facade) {
 	e.Helper()
 	if err := d.Close(); err != nil {
 		e.Errorf("Close: %v", err)
@@ -266,7 +265,7 @@ func (e *env) close(d driver.Driver) {
 }
 
 // staysTaken closes the client of a granted claim, which has the lock all the same until another client releases it.
-func (e *env) staysTaken(gone driver.Driver, c driver.Claim, st driver.Status) {
+func (e *env) staysTaken(gone *Facade, c driver.Claim, st driver.Status) {
 	e.Helper()
 	e.close(gone)
 	e.enqueue(e.other, e.try())
@@ -297,21 +296,21 @@ func (e *env) quick(d time.Duration) bool {
 }
 
 // changesNothing sends, by itself and in a batch, a request that is older than the one that left its claim alone.
-func (e *env) changesNothing(d driver.Driver, older driver.Claim, st driver.Status) driver.Status {
+func (e *env) changesNothing(d *Facade, older driver.Claim, st driver.Status) driver.Status {
 	e.Helper()
 	got, err := e.ask(d, older)
 	if err != nil || !got.Granted || got.Token != st.Token {
 		e.Excuse(e.lapses)
 		e.Errorf("an older request got %+v, error %v; want token %d", got, err, st.Token)
 	}
-	batch, err := driver.Renew(context.Background(), d, []driver.Claim{older})
+	batch, err := d.Renew(context.Background(), []driver.Claim{older})
 	if err != nil || batch[0].Err != nil || batch[0].Status.Token != st.Token {
 		e.Excuse(e.lapses)
 		e.Errorf("an older renewal got %+v, error %v; want token %d", batch, err, st.Token)
 	}
-	if has[driver.Proposer](d) {
+	if does(driver.OpPropose)(d) {
 		older.Token = 0
-		got, err := driver.Propose(context.Background(), d, older, st.Token)
+		got, _, err := d.Propose(context.Background(), older, st.Token)
 		if err != nil || !got.Granted || got.Token != st.Token {
 			e.Excuse(e.lapses)
 			e.Errorf("an older proposal got %+v, error %v; want token %d", got, err, st.Token)

@@ -30,7 +30,7 @@ var valueRows = []row{
 			e.release(e.other, next, held)
 			e.hasValue(second)
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 	{
 		name: "value of each lock",
@@ -42,7 +42,7 @@ var valueRows = []row{
 			e.with(e.name + "/other").hasValue(driver.Value{})
 			e.release(e.d, c, held)
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 	{
 		name: "value removed",
@@ -57,7 +57,7 @@ var valueRows = []row{
 			e.release(e.d, c, held)
 			e.hasValue(driver.Value{})
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 	{
 		name: "value of the holder alone",
@@ -74,7 +74,7 @@ var valueRows = []row{
 			e.isGone(e.setErr(renewal(e.claim(), held), valueOf(held, "never", 1)), "setting a value for no claim")
 			e.hasValue(driver.Value{})
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 	{
 		name: "value after expiry",
@@ -92,7 +92,7 @@ var valueRows = []row{
 			})
 			e.hasValue(kept)
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 		exact: true,
 	},
 	{
@@ -111,7 +111,7 @@ var valueRows = []row{
 			e.hasValue(handedOn)
 			e.release(e.d, c, held)
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 	{
 		name: "value too long",
@@ -124,7 +124,7 @@ var valueRows = []row{
 			e.hasValue(v)
 			e.release(e.d, c, held)
 		},
-		needs: has[driver.ValueStore],
+		needs: does(driver.OpValue),
 	},
 }
 
@@ -136,7 +136,7 @@ func valueOf(st driver.Status, text string, n int64) driver.Value {
 // setErr sets a value and returns the answer.
 func (e *env) setErr(c driver.Claim, v driver.Value) error {
 	e.Helper()
-	_, err := e.insist(func(ctx context.Context) error { return driver.SetValue(ctx, e.d, c, v) })
+	_, err := e.insist(func(ctx context.Context) error { return e.d.SetValue(ctx, c, v) })
 	return err
 }
 
@@ -159,9 +159,9 @@ func (e *env) refusesValue(c driver.Claim, v driver.Value) {
 // hasValue fails unless this is what everybody reads.
 func (e *env) hasValue(want driver.Value) {
 	e.Helper()
-	for _, d := range []driver.Driver{e.d, e.other} {
+	for _, d := range []*Facade{e.d, e.other} {
 		v, _, err := persist(e, func(ctx context.Context) (driver.Value, error) {
-			return driver.ValueOf(ctx, d, e.name)
+			return d.Value(ctx, e.name)
 		})
 		if err != nil || v.Text != want.Text || v.Token != want.Token || !v.Set.Equal(want.Set) {
 			e.Errorf("the value is %.20q of %d, %v (error %v), want %.20q of %d, %v",

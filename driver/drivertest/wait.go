@@ -43,7 +43,7 @@ var waitRows = []row{
 			for range 5 {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()
-				driver.Wait(ctx, e.other, renewal(next, waiting)) // only that it is called
+				e.other.Wait(ctx, renewal(next, waiting)) // only that it is called
 			}
 			e.handOver(holder, held, next, waiting)
 		},
@@ -103,7 +103,7 @@ var waitRows = []row{
 				e.Errorf("the holder learned %v, want ErrGone", err)
 			}
 		},
-		needs: all(has[driver.Waiter], has[driver.Breaker]),
+		needs: does(driver.OpBreak),
 	},
 	{
 		name: "a revoked holder is told",
@@ -116,7 +116,7 @@ var waitRows = []row{
 				e.Errorf("the holder was to learn that it is revoked: %v", err)
 			}
 		},
-		needs: all(has[driver.Waiter], has[driver.Revoker]),
+		needs: does(driver.OpRevoke),
 	},
 }
 
@@ -127,7 +127,7 @@ func (e *env) waitEnds(c driver.Claim, st driver.Status) {
 	ended := make(chan error, 1)
 	go func() {
 		for {
-			if _, err := driver.Wait(ctx, e.other, renewal(c, st)); err != nil {
+			if _, err := e.other.Wait(ctx, renewal(c, st)); err != nil {
 				ended <- err
 				return
 			}

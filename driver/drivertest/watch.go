@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 var watchRows = []row{
@@ -44,7 +42,7 @@ var watchRows = []row{
 			go func() {
 				var err error
 				for err == nil {
-					err = driver.Watch(ctx, e.other, e.name)
+					err = e.other.Watch(ctx, e.name)
 				}
 				ended <- err
 			}()
@@ -64,7 +62,7 @@ func (e *env) watches(pause time.Duration, change func()) {
 	changed := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(context.Background(), e.patience())
 	defer cancel()
-	go func() { changed <- driver.Watch(ctx, e.other, e.name) }()
+	go func() { changed <- e.other.Watch(ctx, e.name) }()
 	for {
 		change()
 		select {

@@ -22,7 +22,7 @@ type followed struct {
 	granted bool // follow it also once it is granted
 }
 
-// Subscribe implements [driver.BatchDriver].
+// Subscribe implements [driver.Driver].
 func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

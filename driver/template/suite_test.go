@@ -43,7 +43,6 @@ func TestDriver(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var stores sync.Map
 			drivertest.Run(t, drivertest.Harness{
-				Again: row.faults != faults{},
 				Virtual: func() func(testing.TB) driver.Driver {
 					s := newStore(row.faults, rand.New(rand.NewPCG(rand.Uint64(), 0)))
 					stores.Store(s, true)

@@ -11,11 +11,24 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
 // patience ends what hangs. It is far above what an answer takes, on a busy machine too.
 const patience = 5 * time.Minute
+
+// A Driver has a method for each kind of operation, as drivertest.Facade has.
+type Driver interface {
+	driver.Driver
+	adapt.Methods
+}
+
+// A Requester has the two methods by which claims come and go.
+type Requester interface {
+	Request(ctx context.Context, c driver.Claim) (driver.Status, error)
+	Release(ctx context.Context, c driver.Claim) error
+}
 
 // Mutex returns a claim that waits for the whole lock.
 func Mutex(name string, ttl time.Duration) driver.Claim {
@@ -29,7 +42,7 @@ func Try(c driver.Claim) driver.Claim {
 }
 
 // Request requests c, which must be answered, and returns it with its token.
-func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, driver.Status) {
+func Request(t testing.TB, d Requester, c driver.Claim) (driver.Claim, driver.Status) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -44,7 +57,7 @@ func Request(t testing.TB, d driver.Driver, c driver.Claim) (driver.Claim, drive
 }
 
 // InBackground requests c in a goroutine of its own, and sends how that ended.
-func InBackground(d driver.Driver, c driver.Claim) <-chan error {
+func InBackground(d Requester, c driver.Claim) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := d.Request(context.Background(), c)
@@ -54,7 +67,7 @@ func InBackground(d driver.Driver, c driver.Claim) <-chan error {
 }
 
 // Ask requests c, which must end up granted or waiting as wanted.
-func Ask(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Status {
+func Ask(t testing.TB, d Requester, c driver.Claim, granted bool) driver.Status {
 	t.Helper()
 	_, st := Request(t, d, c)
 	if st.Granted != granted {
@@ -64,21 +77,21 @@ func Ask(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Sta
 }
 
 // Acquire requests c, which must be granted at once, and returns it with its token.
-func Acquire(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+func Acquire(t testing.TB, d Requester, c driver.Claim) driver.Claim {
 	t.Helper()
 	c.Token = Ask(t, d, c, true).Token
 	return c
 }
 
 // Enqueue requests c, which must wait, and returns it with its token.
-func Enqueue(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+func Enqueue(t testing.TB, d Requester, c driver.Claim) driver.Claim {
 	t.Helper()
 	c.Token = Ask(t, d, c, false).Token
 	return c
 }
 
 // Release releases c, which must succeed.
-func Release(t testing.TB, d driver.Driver, c driver.Claim) {
+func Release(t testing.TB, d Requester, c driver.Claim) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -88,7 +101,7 @@ func Release(t testing.TB, d driver.Driver, c driver.Claim) {
 }
 
 // IsGone fails unless c has ended: it is gone for a renewal, for its release, and for a late copy of its first request.
-func IsGone(t testing.TB, d driver.Driver, c driver.Claim) {
+func IsGone(t testing.TB, d Requester, c driver.Claim) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -105,12 +118,12 @@ func IsGone(t testing.TB, d driver.Driver, c driver.Claim) {
 
 // Renewing returns how many bytes this process allocates to renew claims together, at best. That grows with what a
 // driver in this process looks at. Nothing else may be under way.
-func Renewing(t testing.TB, d driver.Driver, claims []driver.Claim) uint64 {
+func Renewing(t testing.TB, d Driver, claims []driver.Claim) uint64 {
 	t.Helper()
 	best := uint64(math.MaxUint64)
 	for range 3 {
 		before := allocated()
-		results, err := driver.Renew(t.Context(), d, claims)
+		results, err := d.Renew(t.Context(), claims)
 		best = min(best, allocated()-before)
 		if err != nil {
 			t.Fatal(err)

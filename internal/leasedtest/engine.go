@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -16,14 +15,14 @@ import (
 
 // An Engine is what the tests of several drivers differ in.
 type Engine struct {
-	Server  func(t testing.TB) string                                // the address of a server
-	Cluster func(t testing.TB) []*servers.Server                     // three servers that elect a leader
-	Leader  func(t *testing.T, cluster []*servers.Server) int        // the place of the one that leads
-	Open    func(t testing.TB, addrs ...string) driver.Driver        // closed with the test
-	Format  func(t testing.TB, addr string, later int) driver.Driver // the same, and writes so much later a format
-	Outlast time.Duration                                            // a TTL that outlasts an election
-	Cut     time.Duration                                            // a TTL for clients that are cut off
-	Late    time.Duration                                            // how long after the cut the next has the lock
+	Server  func(t testing.TB) string                                 // the address of a server
+	Cluster func(t testing.TB) []*servers.Server                      // three servers that elect a leader
+	Leader  func(t *testing.T, cluster []*servers.Server) int         // the place of the one that leads
+	Open    func(t testing.TB, addrs ...string) claimed.Driver        // closed with the test
+	Format  func(t testing.TB, addr string, later int) claimed.Driver // the same, and writes so much later a format
+	Outlast time.Duration                                             // a TTL that outlasts an election
+	Cut     time.Duration                                             // a TTL for clients that are cut off
+	Late    time.Duration                                             // how long after the cut the next has the lock
 }
 
 // proxies stand before each of the servers.
@@ -37,7 +36,7 @@ func proxies(t testing.TB, addrs []string) (list []*proxy.Proxy, through []strin
 
 // warm returns a client whose lease is there: beginning one may take longer than such a TTL while others begin
 // theirs.
-func warm(t testing.TB, d driver.Driver, ttl time.Duration) *holdfast.Client {
+func warm(t testing.TB, d claimed.Driver, ttl time.Duration) *holdfast.Client {
 	t.Helper()
 	c := claimed.Mutex("warm up", ttl)
 	c.Queue = false

@@ -159,7 +159,7 @@ func brokenConnections(t *pace.T, e Engine, addrs []string) {
 	inside.visited(t, clients*brokenRounds/2)
 }
 
-func visitOften(ctx context.Context, t *pace.T, d driver.Driver, inside *room) {
+func visitOften(ctx context.Context, t *pace.T, d claimed.Driver, inside *room) {
 	m := holdfast.New(d).Mutex("job", holdfast.WithTTL(t.TTL(5*time.Second)))
 	for range brokenRounds {
 		l, err := m.Lock(ctx)
@@ -234,7 +234,7 @@ func unrenewedBesideRenewed(t *pace.T, e Engine) {
 
 // RepeatedRequest requests again a claim that has the lock, though the answer to its request was lost. other is another
 // client. The claim is found, and stays the only one of the two requests.
-func RepeatedRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
+func RepeatedRequest(t *testing.T, d, other claimed.Driver, c driver.Claim) {
 	claimed.Enqueue(t, other, claimed.Mutex(c.Name, Long))
 	c = claimed.Acquire(t, d, c)
 	queue, err := other.Queue(Limit(t), c.Name)
@@ -245,10 +245,10 @@ func RepeatedRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
 
 // UndoneRequest releases a claim whose request was not answered. other is another client, for which the lock is
 // free then; whoever sends a late copy of the request learns that the claim has ended.
-func UndoneRequest(t *testing.T, d, other driver.Driver, c driver.Claim) {
+func UndoneRequest(t *testing.T, d, other claimed.Driver, c driver.Claim) {
 	claimed.Release(t, d, c)
 	claimed.Acquire(t, other, claimed.Mutex(c.Name, Long))
-	for _, late := range []driver.Driver{d, other} {
+	for _, late := range []claimed.Driver{d, other} {
 		if _, err := late.Request(Limit(t), c); !errors.Is(err, driver.ErrGone) {
 			t.Errorf("a late duplicate of the request answers %v, want ErrGone", err)
 		}

@@ -44,7 +44,7 @@ func Limit(t testing.TB) context.Context {
 }
 
 // CloseLater closes a driver with the test.
-func CloseLater(t testing.TB, d driver.Driver) {
+func CloseLater(t testing.TB, d claimed.Driver) {
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -53,13 +53,13 @@ func CloseLater(t testing.TB, d driver.Driver) {
 }
 
 // OpenURL opens a driver as programs do. It is closed with the test.
-func OpenURL(t testing.TB, url string) (driver.Driver, error) {
+func OpenURL(t testing.TB, url string) (claimed.Driver, error) {
 	t.Helper()
 	return OpenWithin(Limit(t), t, url)
 }
 
 // OpenWithin is OpenURL for who does not wait for long.
-func OpenWithin(ctx context.Context, t testing.TB, url string) (driver.Driver, error) {
+func OpenWithin(ctx context.Context, t testing.TB, url string) (claimed.Driver, error) {
 	t.Helper()
 	d, err := drivertest.Open(ctx, url)
 	if err == nil {
@@ -69,7 +69,7 @@ func OpenWithin(ctx context.Context, t testing.TB, url string) (driver.Driver, e
 }
 
 // MustOpen is OpenURL where that must succeed.
-func MustOpen(t testing.TB, url string) driver.Driver {
+func MustOpen(t testing.TB, url string) claimed.Driver {
 	t.Helper()
 	d, err := OpenURL(t, url)
 	if err != nil {
@@ -94,7 +94,7 @@ func Units(name string, weight, limit int64) driver.Claim {
 }
 
 // Take requests c and waits until it is granted.
-func Take(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
+func Take(t testing.TB, d claimed.Driver, c driver.Claim) driver.Claim {
 	t.Helper()
 	c, st := claimed.Request(t, d, c)
 	if !st.Granted {
@@ -104,9 +104,9 @@ func Take(t testing.TB, d driver.Driver, c driver.Claim) driver.Claim {
 }
 
 // Granted waits until c is granted, as callers do.
-func Granted(ctx context.Context, d driver.Driver, c driver.Claim) error {
+func Granted(ctx context.Context, d claimed.Driver, c driver.Claim) error {
 	for {
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		if err == nil && st == (driver.Status{}) || err != nil && !errors.Is(err, driver.ErrGone) && ctx.Err() == nil {
 			st, err = d.Request(ctx, c)
 		}
@@ -122,7 +122,7 @@ func Granted(ctx context.Context, d driver.Driver, c driver.Claim) error {
 }
 
 // MustBeGranted waits until c is granted.
-func MustBeGranted(t testing.TB, d driver.Driver, c driver.Claim) {
+func MustBeGranted(t testing.TB, d claimed.Driver, c driver.Claim) {
 	t.Helper()
 	if err := Granted(Limit(t), d, c); err != nil {
 		t.Fatalf("waiting for %s: %v", c.ID, err)
@@ -150,7 +150,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 }
 
 // Queued waits until so many claims are on a lock.
-func Queued(t testing.TB, d driver.Driver, name string, n int) {
+func Queued(t testing.TB, d claimed.Driver, name string, n int) {
 	t.Helper()
 	Until(t, "all are queued", func() bool {
 		queue, err := d.Queue(Limit(t), name)

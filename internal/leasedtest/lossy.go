@@ -10,8 +10,8 @@ import (
 
 // A Lossy driver speaks through a proxy that swallows answers; the other one sees what was applied.
 type Lossy struct {
-	driver.Driver
-	Other driver.Driver
+	claimed.Driver
+	Other claimed.Driver
 	proxy *proxy.Proxy
 }
 
@@ -22,7 +22,7 @@ func NewLossy(t testing.TB, e Engine) Lossy {
 	addr := e.Server(t)
 	p := proxy.New(t, addr)
 	l := Lossy{e.Open(t, p.Addr), e.Open(t, addr), p}
-	for _, d := range []driver.Driver{l.Driver, l.Other} {
+	for _, d := range []claimed.Driver{l.Driver, l.Other} {
 		claimed.Release(t, d, claimed.Acquire(t, d, claimed.Mutex("job", Long)))
 	}
 	return l

@@ -17,7 +17,7 @@ func turns(t *testing.T, e Engine) {
 	one := func() driver.Claim { return Units("pool", 1, permits) }
 	holder := e.Open(t, addr)
 	held := []driver.Claim{claimed.Acquire(t, holder, one()), claimed.Acquire(t, holder, one())}
-	drivers, claims := make([]driver.Driver, waiters), make([]driver.Claim, waiters)
+	drivers, claims := make([]claimed.Driver, waiters), make([]driver.Claim, waiters)
 	got := make([]chan error, waiters)
 	for i := range waiters {
 		drivers[i] = e.Open(t, addr)

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
 // DriverAfterDeadFlows opens a driver of the server at an address by the URL that it has at another one. When it is
 // returned, the connections that it had opened have died without a word: what it sent over them has vanished, and
 // requests go over new ones.
-func DriverAfterDeadFlows(t testing.TB, server string, url func(addr string) string) driver.Driver {
+func DriverAfterDeadFlows(t testing.TB, server string, url func(addr string) string) *drivertest.Facade {
 	t.Helper()
 	p := proxy.New(t, server)
 	d := Driver(t, url(p.Addr))
@@ -34,7 +35,7 @@ func DriverAfterDeadFlows(t testing.TB, server string, url func(addr string) str
 const attempt = 500 * time.Millisecond
 
 // use takes a lock that nobody else wants, and gives it back.
-func use(d driver.Driver, limit time.Duration) error {
+func use(d *drivertest.Facade, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	ttl := max(d.Traits().MinTTL, time.Second)

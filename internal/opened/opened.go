@@ -14,7 +14,7 @@ import (
 )
 
 // Driver opens the driver of a URL. It is closed with the test, and that must succeed.
-func Driver(t testing.TB, url string) driver.Driver {
+func Driver(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	d := open(t, url)
 	t.Cleanup(func() {
@@ -26,7 +26,7 @@ func Driver(t testing.TB, url string) driver.Driver {
 }
 
 // DriverBesideFaults is Driver for a backend that may not serve any more when the driver is closed.
-func DriverBesideFaults(t testing.TB, url string) driver.Driver {
+func DriverBesideFaults(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	d := open(t, url)
 	t.Cleanup(func() { d.Close() })
@@ -37,7 +37,7 @@ func DriverBesideFaults(t testing.TB, url string) driver.Driver {
 const patience = 2 * time.Minute
 
 // open opens again where there was no answer: a busy machine does not give one within the driver's own limits.
-func open(t testing.TB, url string) driver.Driver {
+func open(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -52,13 +52,13 @@ func wakeForNothing(s *Trial, take func(*classic.Mailbox) error) {
 
 // restless is a driver that wakes waiters all the time.
 type restless struct {
-	driver.BatchDriver
+	driver.Driver
 	wakes atomic.Int64
 }
 
-// Subscribe implements [driver.BatchDriver].
+// Subscribe implements [driver.Driver].
 func (r *restless) Subscribe(tell func(driver.Event)) (stop func()) {
-	unsubscribe := r.BatchDriver.Subscribe(tell)
+	unsubscribe := r.Driver.Subscribe(tell)
 	every, end := time.NewTicker(time.Millisecond), make(chan struct{})
 	go func() {
 		defer every.Stop()
@@ -84,7 +84,7 @@ const wakeUps = "wake-ups for nothing"
 func wakeLockForNothing(s *Trial) {
 	d, err := driver.Open(s.Context(), "mem:spurious-wake-up")
 	s.Must(err)
-	r := &restless{BatchDriver: d}
+	r := &restless{Driver: d}
 	client := holdfast.New(r)
 	defer client.Close(s.Context())
 	holder := s.Client("mem:spurious-wake-up")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -19,9 +20,9 @@ import (
 	"github.com/holdfast-go/holdfast/redislock/goredis"
 )
 
-func open(t testing.TB, addr string) (*redis.Client, driver.Driver) { return openAs(t, addr, nil) }
+func open(t testing.TB, addr string) (*redis.Client, claimed.Driver) { return openAs(t, addr, nil) }
 
-func openAs(t testing.TB, addr string, opts *redislock.Options) (*redis.Client, driver.Driver) {
+func openAs(t testing.TB, addr string, opts *redislock.Options) (*redis.Client, claimed.Driver) {
 	client := redis.NewClient(&redis.Options{Addr: addr})
 	d, err := goredis.New(client, opts)
 	if err != nil {
@@ -48,8 +49,7 @@ func TestDriver(t *testing.T) {
 			_, d := open(t, addr)
 			return d
 		},
-		TTL:   time.Second, // a busy machine stalls for longer than the shortest
-		Again: true,
+		TTL: time.Second, // a busy machine stalls for longer than the shortest
 	})
 }
 
@@ -65,8 +65,7 @@ func TestForeignLayouts(t *testing.T) {
 					_, d := openAs(t, addr, &redislock.Options{Layout: layout})
 					return d
 				},
-				TTL:   time.Second,
-				Again: true,
+				TTL: time.Second,
 			})
 		})
 	}
@@ -105,7 +104,7 @@ func TestScriptFlush(t *testing.T) {
 		claims = append(claims, c)
 	}
 	srv.RedisCommand(t, "SCRIPT", "FLUSH")
-	results, err := driver.Renew(t.Context(), d, claims)
+	results, err := d.Renew(t.Context(), claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +117,7 @@ func TestScriptFlush(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	_, d := open(t, servers.Redis(t).Addr)
-	findings, err := driver.Check(t.Context(), d)
+	findings, err := driver.Check(t.Context(), d, false)
 	if err != nil || len(findings) == 0 {
 		t.Errorf("Check: %v, %v", findings, err)
 	}
@@ -144,13 +143,13 @@ func TestDeadSubscription(t *testing.T) {
 	p.SwallowOpen()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	if st, err := driver.Wait(ctx, waiter, next); err != nil || st.Granted {
+	if st, err := waiter.Wait(ctx, next); err != nil || st.Granted {
 		t.Fatalf("on a dead subscription: %+v, %v; want to ask again", st, err)
 	}
 	if err := holder.Release(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := driver.Wait(ctx, waiter, next); err != nil || !st.Granted {
+	if st, err := waiter.Wait(ctx, next); err != nil || !st.Granted {
 		t.Errorf("over the new one: %+v, %v", st, err)
 	}
 }
@@ -173,7 +172,7 @@ func TestContexts(t *testing.T) {
 			"Request": func(ctx context.Context) error { _, err := d.Request(ctx, c); return err },
 			"Release": func(ctx context.Context) error { return d.Release(ctx, c) },
 			"Renew": func(ctx context.Context) error {
-				results, err := driver.Renew(ctx, d, []driver.Claim{c})
+				results, err := d.Renew(ctx, []driver.Claim{c})
 				return errors.Join(err, results[0].Err)
 			},
 			"List": func(ctx context.Context) (err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -26,11 +27,11 @@ func addrs(group []*servers.Server) (list []string) {
 	return list
 }
 
-func openCluster(t testing.TB, c *servers.ClusterOfRedis, opts *redislock.Options) driver.Driver {
+func openCluster(t testing.TB, c *servers.ClusterOfRedis, opts *redislock.Options) claimed.Driver {
 	return openOn(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs(c.Masters)}), opts)
 }
 
-func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options) driver.Driver {
+func openOn(t testing.TB, client redis.UniversalClient, opts *redislock.Options) claimed.Driver {
 	t.Helper()
 	d, err := goredis.New(client, opts)
 	if err != nil {
@@ -45,9 +46,8 @@ func TestDriverOnCluster(t *testing.T) {
 	t.Parallel()
 	c := servers.RedisCluster(t)
 	drivertest.Run(t, drivertest.Harness{
-		Open:  func(t testing.TB) driver.Driver { return openCluster(t, c, nil) },
-		TTL:   time.Second, // a busy machine stalls for longer than the shortest
-		Again: true,
+		Open: func(t testing.TB) driver.Driver { return openCluster(t, c, nil) },
+		TTL:  time.Second, // a busy machine stalls for longer than the shortest
 	})
 }
 
@@ -80,7 +80,7 @@ func TestSlotsMove(t *testing.T) {
 	plain, strict := openCluster(t, c, nil), openCluster(t, c, &redislock.Options{Replicas: 1})
 	slot := c.SlotOf(t, "holdfast:{jobs}")
 	for i := range 6 {
-		for j, d := range []driver.Driver{plain, strict} {
+		for j, d := range []claimed.Driver{plain, strict} {
 			id := fmt.Sprintf("claim-%d-%d", i, j)
 			claim := driver.Claim{Name: "jobs", ID: id, Weight: 1, Limit: 1, TTL: 30 * time.Second}
 			st, err := d.Request(t.Context(), claim)
@@ -89,7 +89,7 @@ func TestSlotsMove(t *testing.T) {
 			}
 			c.MoveSlot(t, slot, c.Masters[(i+j)%3], nil)
 			claim.Token = st.Token
-			results, err := driver.Renew(t.Context(), d, []driver.Claim{claim})
+			results, err := d.Renew(t.Context(), []driver.Claim{claim})
 			if err != nil || results[0].Err != nil || results[0].Status.Token != claim.Token {
 				t.Fatalf("Renew: %+v, %v", results, err)
 			}
@@ -104,7 +104,7 @@ func TestSlotsMove(t *testing.T) {
 func TestRenewalsBesideAHungNode(t *testing.T) {
 	t.Parallel()
 	c := servers.RedisCluster(t, "--cluster-node-timeout", "60000") // until then no replica takes over
-	drivers := []driver.Driver{openCluster(t, c, nil), openCluster(t, c, &redislock.Options{Replicas: 1})}
+	drivers := []claimed.Driver{openCluster(t, c, nil), openCluster(t, c, &redislock.Options{Replicas: 1})}
 	held := make([][]driver.Claim, len(drivers))
 	hung := func(claim driver.Claim) bool {
 		return c.Owner(t, c.SlotOf(t, "holdfast:{"+claim.Name+"}")) == c.Masters[0]
@@ -130,7 +130,7 @@ func TestRenewalsBesideAHungNode(t *testing.T) {
 		for i, d := range drivers {
 			limit := t.Scaled(2 * time.Second) // less than the client's own timeout
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			results, err := driver.Renew(ctx, d, held[i])
+			results, err := d.Renew(ctx, held[i])
 			cancel()
 			if err != nil {
 				t.Fatal(err)
@@ -185,7 +185,7 @@ func TestListenBesideAHungNode(t *testing.T) {
 func TestCheckCluster(t *testing.T) {
 	t.Parallel()
 	d := openCluster(t, servers.RedisCluster(t), nil)
-	findings, err := driver.Check(t.Context(), d)
+	findings, err := driver.Check(t.Context(), d, false)
 	if err != nil || len(findings) < 3 {
 		t.Errorf("Check: %v, %v; want what is so on three masters", findings, err)
 	}

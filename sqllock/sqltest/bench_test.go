@@ -33,7 +33,7 @@ func BenchmarkRenew(b *testing.B) {
 		claims = append(claims, c)
 	}
 	for b.Loop() {
-		if _, err := driver.Renew(b.Context(), d, claims); err != nil {
+		if _, err := d.Renew(b.Context(), claims); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func BenchmarkQueued(b *testing.B) {
 			b.Fatal(err)
 		}
 		queue = queue[1:]
-		if st, err := driver.Wait(b.Context(), d, queue[0]); err != nil || !st.Granted {
+		if st, err := d.Wait(b.Context(), queue[0]); err != nil || !st.Granted {
 			b.Fatal(st, err)
 		}
 	}
@@ -75,7 +75,7 @@ func BenchmarkHandoff(b *testing.B) {
 		two.Request(b.Context(), next)
 		got := make(chan error, 1)
 		go func() {
-			_, err := driver.Wait(context.Background(), two, next)
+			_, err := two.Wait(context.Background(), next)
 			got <- err
 		}()
 		if err := one.Release(b.Context(), held); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
@@ -110,7 +111,7 @@ func TestCloseEndsWaits(t *testing.T) {
 	request(t, d, next, false)
 	ended := make(chan error)
 	go func() {
-		_, err := driver.Wait(context.Background(), d, next)
+		_, err := d.Wait(context.Background(), next)
 		ended <- err
 	}()
 	if err := d.Close(); err != nil {
@@ -146,7 +147,7 @@ func TestCloseBesideRequests(t *testing.T) {
 }
 
 // askUntilClosed requests locks until the driver is closed, and returns those that it was granted.
-func askUntilClosed(d driver.Driver) (held []driver.Claim) {
+func askUntilClosed(d *drivertest.Facade) (held []driver.Claim) {
 	for {
 		c := mutex(driver.NewID())
 		if st, err := d.Request(context.Background(), c); err != nil || !st.Granted {

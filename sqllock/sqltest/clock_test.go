@@ -192,7 +192,7 @@ func TestWaitSeesOtherBoot(t *testing.T) {
 	d, c := open(t, path), mutex("m")
 	request(t, d, c, true)
 	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
-	if _, err := driver.Wait(t.Context(), d, c); !errors.Is(err, driver.ErrGone) {
+	if _, err := d.Wait(t.Context(), c); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait: %v, want ErrGone", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -19,7 +20,7 @@ import (
 const atOnce = time.Minute
 
 // grantedAtOnce fails unless c is granted at once after something happens, though nobody tells its client.
-func grantedAtOnce(t *testing.T, d driver.Driver, c driver.Claim, happens func()) {
+func grantedAtOnce(t *testing.T, d *drivertest.Facade, c driver.Claim, happens func()) {
 	t.Helper()
 	granted := awaiting(d, c)
 	began := time.Now()
@@ -216,7 +217,7 @@ func TestWatchSeesDeath(t *testing.T) {
 	holder := startHold(t, path, "mutex", "held")
 	d := open(t, path)
 	changed := make(chan error, 1)
-	go func() { changed <- driver.Watch(context.Background(), d, "m") }()
+	go func() { changed <- d.Watch(context.Background(), "m") }()
 	for range 3 {
 		if queue, err := d.Queue(t.Context(), "m"); err != nil || len(queue) != 1 {
 			t.Fatalf("the queue is %+v, %v", queue, err)

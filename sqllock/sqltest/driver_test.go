@@ -58,7 +58,7 @@ func fileURL(path string) string {
 }
 
 // open opens a new client of a file, which is closed with the test.
-func open(t testing.TB, path string) driver.Driver {
+func open(t testing.TB, path string) *drivertest.Facade {
 	t.Helper()
 	return opened.Driver(t, fileURL(path))
 }
@@ -107,7 +107,7 @@ func units(name string, weight int64) driver.Claim {
 var request = claimed.Ask
 
 // awaitGrant waits until c is granted, and returns how long that took.
-func awaitGrant(t testing.TB, d driver.Driver, c driver.Claim) (took time.Duration) {
+func awaitGrant(t testing.TB, d *drivertest.Facade, c driver.Claim) (took time.Duration) {
 	t.Helper()
 	began := time.Now()
 	if _, err := await(d, c); err != nil {
@@ -117,7 +117,7 @@ func awaitGrant(t testing.TB, d driver.Driver, c driver.Claim) (took time.Durati
 }
 
 // awaiting is await in a goroutine of its own, and sends how that ended.
-func awaiting(d driver.Driver, c driver.Claim) <-chan error {
+func awaiting(d *drivertest.Facade, c driver.Claim) <-chan error {
 	granted := make(chan error, 1)
 	go func() {
 		_, err := await(d, c)
@@ -127,11 +127,11 @@ func awaiting(d driver.Driver, c driver.Claim) <-chan error {
 }
 
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so.
-func await(d driver.Driver, c driver.Claim) (driver.Status, error) {
+func await(d *drivertest.Facade, c driver.Claim) (driver.Status, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		if err == nil && st == (driver.Status{}) {
 			st, err = d.Request(ctx, c)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 
 	_ "modernc.org/sqlite"
@@ -29,7 +30,7 @@ func Example_ownDatabase() {
 	defer db.Close()
 
 	ctx := context.Background()
-	d, err := sqllock.New(ctx, db, sqllock.SQLite, nil)
+	d, err := drivertest.Wrap(sqllock.New(ctx, db, sqllock.SQLite, nil))
 	if err != nil {
 		fmt.Println(err)
 		return

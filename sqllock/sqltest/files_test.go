@@ -204,7 +204,7 @@ func TestRemovedClientFiles(t *testing.T) {
 
 // A file on a local disk, written as the driver sets it up, is safe.
 func TestCheck(t *testing.T) {
-	findings, err := driver.Check(context.Background(), open(t, newFile(t)))
+	findings, err := driver.Check(context.Background(), open(t, newFile(t)), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestOtherFormat(t *testing.T) {
 			_, opened := drivertest.Open(t.Context(), fileURL(path))
 			_, requested := d.Request(t.Context(), c)
 			_, looked := d.Queue(t.Context(), "m")
-			_, waited := driver.Wait(t.Context(), d, c)
+			_, waited := d.Wait(t.Context(), c)
 			for what, err := range map[string]error{
 				"Open": opened, "Request": requested, "Release": d.Release(t.Context(), c), "Queue": looked,
 				"Wait": waited,

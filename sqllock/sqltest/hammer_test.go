@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
@@ -54,13 +53,13 @@ func hammerPart(args []string) error {
 	return d.Close()
 }
 
-func hammer(d driver.Driver, ledger string) error {
+func hammer(d *drivertest.Facade, ledger string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	defer cancel()
 	c := mutex("m")
 	st, err := d.Request(ctx, c)
 	for err == nil && !st.Granted {
-		st, err = driver.Wait(ctx, d, c)
+		st, err = d.Wait(ctx, c)
 	}
 	if err == nil {
 		err = enter(ledger, st.Token)

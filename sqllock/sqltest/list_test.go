@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -31,7 +32,7 @@ func TestListComesInPages(t *testing.T) {
 	const locks, most = 5_000, 1_500
 	path := newFile(t)
 	db, read := countedSQL(t, path)
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

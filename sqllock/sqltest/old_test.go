@@ -41,7 +41,8 @@ func TestCrowdOfDeadClients(t *testing.T) {
 func TestHeldForMonths(t *testing.T) {
 	const held = 3000
 	path := newFile(t)
-	d, err := sqllock.New(t.Context(), openSQL(t, path), sqllock.SQLite, &sqllock.Options{Keep: time.Hour})
+	opts := &sqllock.Options{Keep: time.Hour}
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), openSQL(t, path), sqllock.SQLite, opts))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -49,7 +50,7 @@ func TestSQLDriverOfSingleStatements(t *testing.T) {
 	path := newFile(t)
 	for _, when := range []string{"at first", "after a boot"} {
 		db := sql.OpenDB(oneByOne{openSQL(t, path).Driver(), path})
-		d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+		d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}

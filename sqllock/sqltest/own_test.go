@@ -3,6 +3,7 @@ package sqltest
 import (
 	"testing"
 
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -14,7 +15,7 @@ func TestOwnDatabase(t *testing.T) {
 	if _, err := db.Exec(theirs); err != nil {
 		t.Fatal(err)
 	}
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestOwnDatabase(t *testing.T) {
 
 // In memory nobody else would see the locks.
 func TestInMemory(t *testing.T) {
-	if d, err := sqllock.New(t.Context(), openSQL(t, ":memory:"), sqllock.SQLite, nil); err == nil {
+	if d, err := drivertest.Wrap(sqllock.New(t.Context(), openSQL(t, ":memory:"), sqllock.SQLite, nil)); err == nil {
 		d.Close()
 		t.Error("a database in memory is accepted")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -65,11 +66,11 @@ func (c panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
 }
 
 // openPanicking opens a file through such a driver.
-func openPanicking(t *testing.T, path string, fail error) (p panicking, d driver.Driver, closeBoth func() error) {
+func openPanicking(t *testing.T, path string, fail error) (p panicking, d *drivertest.Facade, closeBoth func() error) {
 	t.Helper()
 	p = panicking{of: openSQL(t, path).Driver(), path: path, at: new(atomic.Pointer[string]), fail: fail}
 	db := sql.OpenDB(p)
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestPanicOfTheSQLDriver(t *testing.T) {
 		if caught := panicOf(func() { d.Request(t.Context(), mutex("m")) }); caught != any(at) {
 			t.Errorf("a panic at %q came up as %v", at, caught)
 		}
-		for name, d := range map[string]driver.Driver{"others": other, "the same client": d} {
+		for name, d := range map[string]*drivertest.Facade{"others": other, "the same client": d} {
 			ctx, cancel := context.WithTimeout(t.Context(), atOnce)
 			if _, err := d.Request(ctx, mutex(name)); err != nil {
 				t.Errorf("after a panic at %q, a request of %s: %v", at, name, err)
@@ -102,12 +103,12 @@ func TestPanicOfTheSQLDriver(t *testing.T) {
 // A transaction whose commit fails is not left open, and what a sweep could not end is told.
 func TestErrorOfTheSQLDriver(t *testing.T) {
 	errPlanned := errors.New("planned")
-	for at, do := range map[string]func(d driver.Driver) error{
-		"COMMIT": func(d driver.Driver) error {
+	for at, do := range map[string]func(d *drivertest.Facade) error{
+		"COMMIT": func(d *drivertest.Facade) error {
 			_, err := d.Request(t.Context(), mutex("m"))
 			return err
 		},
-		"-- Takes a claim out of its queue.": func(d driver.Driver) (err error) {
+		"-- Takes a claim out of its queue.": func(d *drivertest.Facade) (err error) {
 			for end := time.Now().Add(patience); err == nil && time.Now().Before(end); {
 				time.Sleep(10 * time.Millisecond) // there is nothing to do until the claim expires
 				_, err = driver.Reap(t.Context(), d, 0)
@@ -147,7 +148,7 @@ func TestWaitWritesNothing(t *testing.T) {
 	p.at.Store(&begin)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := driver.Wait(ctx, d, waiter); !errors.Is(err, context.DeadlineExceeded) || p.at.Load() == nil {
+	if _, err := d.Wait(ctx, waiter); !errors.Is(err, context.DeadlineExceeded) || p.at.Load() == nil {
 		t.Errorf("Wait: %v", err)
 	}
 	p.at.Store(nil)

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
@@ -124,7 +123,7 @@ func TestPlantedName(t *testing.T) {
 	c := mutex("m")
 	request(t, d, c, true)
 	change(t, path, "UPDATE holdfast_claims SET client = '../victim', detached = 1")
-	if err := driver.Break(t.Context(), d, "m", c.ID); err != nil {
+	if err := d.Break(t.Context(), "m", c.ID); err != nil {
 		t.Fatal(err)
 	}
 	v.isIntact(t)

@@ -40,7 +40,7 @@ func holdPart(args []string) error {
 	return hold(d, args)
 }
 
-func hold(d driver.Driver, args []string) error {
+func hold(d *drivertest.Facade, args []string) error {
 	kinds := map[string]func(string) driver.Claim{"mutex": mutex, "reader": reader, "writer": writer}
 	c := kinds[args[2]](args[1])
 	c.Detached = len(args) > 3

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -49,11 +50,11 @@ func (c slowConn) ExecContext(
 }
 
 // onSlowDisk opens a file on a disk that is slow from now on.
-func onSlowDisk(t *testing.T, path string) (driver.Driver, slowDisk) {
+func onSlowDisk(t *testing.T, path string) (*drivertest.Facade, slowDisk) {
 	t.Helper()
 	disk := slowDisk{openSQL(t, path).Driver(), path, new(atomic.Bool), make(chan chan struct{})}
 	db := sql.OpenDB(disk)
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestRenewalPassesRequests(t *testing.T) { passes(t, renewIt, askForAnother)
 
 // Nor does it wait for all releases.
 func TestRenewalPassesReleases(t *testing.T) {
-	passes(t, renewIt, func(d driver.Driver) <-chan error {
+	passes(t, renewIt, func(d *drivertest.Facade) <-chan error {
 		over := make(chan error, 1)
 		go func() {
 			if err := releaseIt(d, mutex(driver.NewID())); !errors.Is(err, driver.ErrGone) {
@@ -152,7 +153,7 @@ func TestReleasePassesRequests(t *testing.T) { passes(t, releaseIt, askForAnothe
 
 // Nor does a request for a claim that is there, as one that leaves it alone for the rest of its minimum hold.
 func TestLeavingAlonePassesRequests(t *testing.T) {
-	passes(t, func(d driver.Driver, c driver.Claim) error {
+	passes(t, func(d *drivertest.Facade, c driver.Claim) error {
 		c.Detached = true
 		_, err := d.Request(context.Background(), c)
 		return err
@@ -162,17 +163,17 @@ func TestLeavingAlonePassesRequests(t *testing.T) {
 // Nor does whatever else is about a claim that is there.
 func TestDeedsPassRequests(t *testing.T) {
 	ctx := context.Background()
-	for name, do := range map[string]func(driver.Driver, driver.Claim) error{
-		"set a value": func(d driver.Driver, c driver.Claim) error {
-			return driver.SetValue(ctx, d, c, driver.Value{Text: "left", Token: c.Token, Set: time.Now()})
+	for name, do := range map[string]func(*drivertest.Facade, driver.Claim) error{
+		"set a value": func(d *drivertest.Facade, c driver.Claim) error {
+			return d.SetValue(ctx, c, driver.Value{Text: "left", Token: c.Token, Set: time.Now()})
 		},
-		"revoke": func(d driver.Driver, c driver.Claim) error {
-			return driver.Revoke(ctx, d, c.Name, c.ID)
+		"revoke": func(d *drivertest.Facade, c driver.Claim) error {
+			return d.Revoke(ctx, c.Name, c.ID)
 		},
-		"break": func(d driver.Driver, c driver.Claim) error {
-			return driver.Break(ctx, d, c.Name, c.ID)
+		"break": func(d *drivertest.Facade, c driver.Claim) error {
+			return d.Break(ctx, c.Name, c.ID)
 		},
-		"look at the queue": func(d driver.Driver, c driver.Claim) error {
+		"look at the queue": func(d *drivertest.Facade, c driver.Claim) error {
 			_, err := d.Queue(ctx, c.Name)
 			return err
 		},
@@ -193,7 +194,7 @@ func TestGrantPassesRequests(t *testing.T) {
 			if err := releaseIt(other, held); err != nil {
 				return err
 			}
-			st, err := driver.Wait(context.Background(), d, next)
+			st, err := d.Wait(context.Background(), next)
 			if err == nil && !st.Granted {
 				t.Errorf("the one who waits is told %+v", st)
 			}
@@ -202,19 +203,21 @@ func TestGrantPassesRequests(t *testing.T) {
 	})
 }
 
-func renewIt(d driver.Driver, c driver.Claim) error {
-	_, err := driver.Renew(context.Background(), d, []driver.Claim{c})
+func renewIt(d *drivertest.Facade, c driver.Claim) error {
+	_, err := d.Renew(context.Background(), []driver.Claim{c})
 	return err
 }
 
-func releaseIt(d driver.Driver, c driver.Claim) error { return d.Release(context.Background(), c) }
+func releaseIt(d *drivertest.Facade, c driver.Claim) error { return d.Release(context.Background(), c) }
 
-func askForAnother(d driver.Driver) <-chan error {
+func askForAnother(d *drivertest.Facade) <-chan error {
 	return claimed.InBackground(d, mutex(driver.NewID()))
 }
 
 // passes fails unless what is done to a claim is done long before all that came before it.
-func passes(t *testing.T, do func(driver.Driver, driver.Claim) error, before func(driver.Driver) <-chan error) {
+func passes(
+	t *testing.T, do func(*drivertest.Facade, driver.Claim) error, before func(*drivertest.Facade) <-chan error,
+) {
 	t.Helper()
 	passesInTime(t, func() int {
 		d, disk := onSlowDisk(t, newFile(t))
@@ -244,7 +247,7 @@ func passesInTime(t *testing.T, commitsBefore func() int) {
 
 // commitsBefore counts the commits before do is done, where a client was asked for much before.
 func (disk slowDisk) commitsBefore(
-	t *testing.T, d driver.Driver, do func() error, before func(driver.Driver) <-chan error,
+	t *testing.T, d *drivertest.Facade, do func() error, before func(*drivertest.Facade) <-chan error,
 ) (commits int) {
 	t.Helper()
 	disk.slow.Store(true)

@@ -12,7 +12,7 @@ import (
 )
 
 // use makes requests that are about nothing, so that the driver sweeps.
-func use(t *testing.T, d driver.Driver) {
+func use(t *testing.T, d *drivertest.Facade) {
 	t.Helper()
 	for range 200 {
 		if _, err := d.Queue(t.Context(), "nothing"); err != nil {
@@ -26,7 +26,7 @@ func use(t *testing.T, d driver.Driver) {
 func TestNothingStays(t *testing.T) {
 	path := newFile(t)
 	db := openSQL(t, path)
-	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, &sqllock.Options{Keep: time.Nanosecond})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, &sqllock.Options{Keep: time.Nanosecond}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestNothingStays(t *testing.T) {
 		case 0:
 			d.Release(t.Context(), c)
 		case 1:
-			driver.Break(t.Context(), d, c.Name, c.ID)
+			d.Break(t.Context(), c.Name, c.ID)
 		}
 	}
 	for deadline := time.Now().Add(patience); ; {
@@ -66,7 +66,7 @@ func hoard(t *testing.T, path string, many int) {
 	for i := range many {
 		claims = append(claims, mutex(fmt.Sprint(i)))
 	}
-	if _, err := driver.Renew(t.Context(), d, claims); err != nil { // in one transaction, though they are new
+	if _, err := d.Renew(t.Context(), claims); err != nil { // in one transaction, though they are new
 		t.Fatal(err)
 	}
 	if err := d.Close(); err != nil {
@@ -96,7 +96,8 @@ func TestSweepOfAHoard(t *testing.T) {
 // Sweeping takes nothing that is needed: the tokens of locks in use, and claims that live.
 func TestSweepSpares(t *testing.T) {
 	path := newFile(t)
-	d, err := sqllock.New(t.Context(), openSQL(t, path), sqllock.SQLite, &sqllock.Options{Keep: time.Nanosecond})
+	opts := &sqllock.Options{Keep: time.Nanosecond}
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), openSQL(t, path), sqllock.SQLite, opts))
 	if err != nil {
 		t.Fatal(err)
 	}

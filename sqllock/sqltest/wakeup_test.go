@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
@@ -71,20 +71,19 @@ func TestLostWakeUps(t *testing.T) {
 func TestToldOfWhatWasTakenUp(t *testing.T) {
 	path := newFile(t)
 	first, d, other := open(t, path), open(t, path), open(t, path)
-	for what, do := range map[string]func(context.Context, driver.Driver, string, string) error{
-		"revoked": driver.Revoke, "broken": driver.Break,
+	for what, do := range map[string]func(*drivertest.Facade, context.Context, string, string) error{
+		"revoked": (*drivertest.Facade).Revoke, "broken": (*drivertest.Facade).Break,
 	} {
 		c := mutex(what)
 		c.Detached = true
 		c = claimed.Acquire(t, first, c)
 		request(t, d, c, true)
-		l, _ := driver.As[driver.Listener](d)
 		moved := make(chan struct{}, 16)
-		stop, err := l.Listen(t.Context(), c, func() { moved <- struct{}{} })
+		stop, err := d.Listen(t.Context(), c, func() { moved <- struct{}{} })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := do(t.Context(), other, c.Name, c.ID); err != nil {
+		if err := do(other, t.Context(), c.Name, c.ID); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -113,7 +113,7 @@ func (c *cluster) runAhead(t testing.TB, name string, by time.Duration) {
 	for _, s := range c.servers {
 		d := on(t, s)
 		wrong := try(claim(name, ttl))
-		if st, err := driver.Propose(t.Context(), d, wrong, token); err != nil || st.Token != token {
+		if st, _, err := d.Propose(t.Context(), wrong, token); err != nil || st.Token != token {
 			t.Fatalf("proposing a token of tomorrow: %+v, %v", st, err)
 		}
 		release(t, d, wrong)
@@ -135,7 +135,7 @@ func TestTokensFromTheFuture(t *testing.T) {
 	t.Parallel()
 	c := start(t, 3, ttl)
 	d := on(t, c.servers[0])
-	_, _, err := driver.Vote(t.Context(), d, try(claim("jobs", ttl)), uint64(time.Now().Add(time.Hour).UnixMicro()))
+	_, _, err := d.Propose(t.Context(), try(claim("jobs", ttl)), uint64(time.Now().Add(time.Hour).UnixMicro()))
 	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "clock") {
 		t.Errorf("proposing a token an hour ahead: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -111,7 +112,7 @@ func TestTokenOfTheFarFuture(t *testing.T) {
 }
 
 // acquireAndRelease tries to get a lock until it does. No server may refuse it.
-func acquireAndRelease(t testing.TB, d driver.Driver) {
+func acquireAndRelease(t testing.TB, d *drivertest.Facade) {
 	t.Helper()
 	eventually(t, "the lock is to be had", func() bool {
 		c := try(claim("jobs", ttl))
@@ -132,7 +133,7 @@ func hadToken(t testing.TB, servers []*servers.Server, name string, ahead time.D
 	token := uint64(time.Now().Add(ahead).UnixMicro())
 	for _, s := range servers {
 		d, had := on(t, s), try(claim(name, ttl))
-		if st, err := driver.Propose(t.Context(), d, had, token); err != nil || st.Token != token {
+		if st, _, err := d.Propose(t.Context(), had, token); err != nil || st.Token != token {
 			t.Fatalf("proposing %d: %+v, %v", token, st, err)
 		}
 		had.Token = token
@@ -182,7 +183,7 @@ type tokens struct {
 	overlaps atomic.Int64
 }
 
-func (ts *tokens) acquire(t testing.TB, d driver.Driver) {
+func (ts *tokens) acquire(t testing.TB, d *drivertest.Facade) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	ts.mu.Lock()

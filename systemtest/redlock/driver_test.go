@@ -20,9 +20,8 @@ func TestDriver(t *testing.T) {
 			t.Parallel()                          // with the other number only: most rows wait for time to pass
 			c := startFresh(t, n, 10*time.Minute) // far more than a test takes
 			drivertest.Run(t, drivertest.Harness{
-				Open:  func(t testing.TB) driver.Driver { return open(t, c.url()) },
-				TTL:   time.Second, // a busy machine stalls for longer than the shortest
-				Again: n > 3,
+				Open: func(t testing.TB) driver.Driver { return open(t, c.url()) },
+				TTL:  time.Second, // a busy machine stalls for longer than the shortest
 
 				// A server that stalls for longer than it is waited for leaves open what became of a request.
 				Elects: true,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -149,14 +150,14 @@ func (c *cluster) having(t testing.TB, name string) int {
 }
 
 // warm opens a client that has reached the servers.
-func warm(t testing.TB, url string) driver.Driver {
+func warm(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	d := open(t, url)
 	cycle(t, d, "warm")
 	return d
 }
 
-func cycle(t testing.TB, d driver.Driver, name string) uint64 {
+func cycle(t testing.TB, d *drivertest.Facade, name string) uint64 {
 	t.Helper()
 	held := acquire(t, d, claim(name, ttl))
 	release(t, d, held)
@@ -164,7 +165,7 @@ func cycle(t testing.TB, d driver.Driver, name string) uint64 {
 }
 
 // timeCycles has most acquisitions, and most releases, take less than those that wait for the minority take at least.
-func timeCycles(t *testing.T, d driver.Driver, waiting time.Duration) {
+func timeCycles(t *testing.T, d *drivertest.Facade, waiting time.Duration) {
 	t.Helper()
 	pace.Run(t, "cycles", func(t *pace.T) {
 		t.Margin(waiting / 4)
@@ -172,7 +173,7 @@ func timeCycles(t *testing.T, d driver.Driver, waiting time.Duration) {
 	})
 }
 
-func cyclesWithin(t *pace.T, d driver.Driver, waiting time.Duration) {
+func cyclesWithin(t *pace.T, d *drivertest.Facade, waiting time.Duration) {
 	slow := make(map[string]int)
 	count := func(what string, do func()) {
 		began := time.Now()

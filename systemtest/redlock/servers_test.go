@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/proxy"
@@ -114,13 +115,13 @@ func (c *cluster) settle(t testing.TB, url string) {
 }
 
 // open opens a client of the quorum.
-func open(t testing.TB, url string) driver.Driver {
+func open(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	return opened.DriverBesideFaults(t, url)
 }
 
 // on opens a client of one server.
-func on(t testing.TB, s *servers.Server) driver.Driver { return open(t, "redis://"+s.Addr) }
+func on(t testing.TB, s *servers.Server) *drivertest.Facade { return open(t, "redis://"+s.Addr) }
 
 var (
 	claim, try       = claimed.Mutex, claimed.Try
@@ -130,7 +131,7 @@ var (
 const patience = 60 * time.Second // far above what anything takes
 
 // await waits until c is granted, as the core does.
-func await(t testing.TB, d driver.Driver, c driver.Claim, st driver.Status) driver.Status {
+func await(t testing.TB, d *drivertest.Facade, c driver.Claim, st driver.Status) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -142,7 +143,7 @@ func await(t testing.TB, d driver.Driver, c driver.Claim, st driver.Status) driv
 }
 
 // follow requests c until it is granted. Where the outcome is unknown it asks again.
-func follow(ctx context.Context, d driver.Driver, c driver.Claim, st driver.Status) (driver.Status, error) {
+func follow(ctx context.Context, d *drivertest.Facade, c driver.Claim, st driver.Status) (driver.Status, error) {
 	var err error
 	for {
 		if st.Granted || errors.Is(err, driver.ErrGone) || ctx.Err() != nil {
@@ -157,13 +158,13 @@ func follow(ctx context.Context, d driver.Driver, c driver.Claim, st driver.Stat
 	}
 }
 
-func waitOnce(ctx context.Context, d driver.Driver, c driver.Claim, retry time.Duration) {
+func waitOnce(ctx context.Context, d *drivertest.Facade, c driver.Claim, retry time.Duration) {
 	if retry > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, retry)
 		defer cancel()
 	}
-	_, _ = driver.Wait(ctx, d, c) // the caller asks again, whatever it says
+	_, _ = d.Wait(ctx, c) // the caller asks again, whatever it says
 }
 
 // eventually waits for what no message announces.

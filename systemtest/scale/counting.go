@@ -12,7 +12,7 @@ import (
 
 // counting is a driver that counts what is renewed through it, and how many goroutines there are meanwhile.
 type counting struct {
-	driver.BatchDriver
+	driver.Driver
 
 	mu         sync.Mutex
 	batches    int
@@ -22,12 +22,12 @@ type counting struct {
 	reached    chan struct{} // closed when as many as goal were renewed
 }
 
-func (d *counting) Unwrap() driver.BatchDriver { return d.BatchDriver }
+func (d *counting) Unwrap() driver.Driver { return d.Driver }
 
-// Do implements [driver.BatchDriver]. It counts batches of renewals, and in them only claims that the server still had.
+// Do implements [driver.Driver]. It counts batches of renewals, and in them only claims that the server still had.
 func (d *counting) Do(ctx context.Context, ops []driver.Op, done func(int, driver.Result)) {
 	var renewed atomic.Int64
-	d.BatchDriver.Do(ctx, ops, func(i int, r driver.Result) {
+	d.Driver.Do(ctx, ops, func(i int, r driver.Result) {
 		if ops[i].Brief && r.Err == nil && r.Status.Granted {
 			renewed.Add(1)
 		}

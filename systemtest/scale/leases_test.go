@@ -104,7 +104,7 @@ func (h *holding) open(t testing.TB, url string) *holdfast.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.driver = &counting{BatchDriver: d}
+	h.driver = &counting{Driver: d}
 	client := holdfast.New(h.driver, holdfast.WithTTL(ttl))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -48,7 +48,7 @@ func BenchmarkRenewals(b *testing.B) {
 }
 
 // holdClaims takes so many locks, and returns what renews them.
-func holdClaims(b *testing.B, d driver.BatchDriver, n int) []driver.Op {
+func holdClaims(b *testing.B, d driver.Driver, n int) []driver.Op {
 	b.Helper()
 	renewals, s := make([]driver.Op, n), batch.New(d, nil)
 	group, ctx := errgroup.WithContext(b.Context())
@@ -72,7 +72,7 @@ func holdClaims(b *testing.B, d driver.BatchDriver, n int) []driver.Op {
 const inBatch = 512
 
 // renewAll renews all claims again and again, in batches, as a client does.
-func renewAll(b *testing.B, d driver.BatchDriver, renewals []driver.Op) {
+func renewAll(b *testing.B, d driver.Driver, renewals []driver.Op) {
 	b.Helper()
 	began, renewed := time.Now(), 0
 	for b.Loop() {

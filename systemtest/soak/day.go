@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A Plan says how long a day is.
@@ -32,7 +33,7 @@ type day struct {
 	t       testing.TB
 	store   Store
 	plan    Plan
-	clients []driver.Driver
+	clients []*drivertest.Facade
 	used    atomic.Int64  // names so far
 	errors  atomic.Int64  // requests that had to be made again
 	passed  time.Duration // that names were used, without the mishaps between
@@ -114,7 +115,7 @@ func (d *day) pass(parts int) {
 func nameOf(i int64) string { return fmt.Sprintf("day/%08d", i) }
 
 // use takes a lock and gives it back, unless its holder is one that is killed.
-func (d *day) use(client driver.Driver, i int64) {
+func (d *day) use(client *drivertest.Facade, i int64) {
 	c := claim(nameOf(i), longTTL)
 	if i%killed == 0 {
 		c.TTL = max(shortTTL, client.Traits().MinTTL)
@@ -130,7 +131,7 @@ func (d *day) use(client driver.Driver, i int64) {
 }
 
 // take requests what must be free, and returns the token.
-func (d *day) take(client driver.Driver, c driver.Claim) (token uint64) {
+func (d *day) take(client *drivertest.Facade, c driver.Claim) (token uint64) {
 	d.again("request "+c.Name, func(ctx context.Context) error {
 		st, err := client.Request(ctx, c)
 		if err == nil && !st.Granted {

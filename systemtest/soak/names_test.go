@@ -62,7 +62,7 @@ func cycles(b *testing.B, s *database) Measure {
 const endTTL = 5 * time.Second
 
 // cycle takes a lock with a new name, which must be free, and gives it back.
-func cycle(b *testing.B, client driver.Driver) {
+func cycle(b *testing.B, client *drivertest.Facade) {
 	c := claim("cycle/"+driver.NewID(), endTTL)
 	st, err := client.Request(b.Context(), c)
 	if err != nil || !st.Granted {

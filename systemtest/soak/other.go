@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	_ "github.com/holdfast-go/holdfast/etcdlock" // the scheme etcd
 	"github.com/holdfast-go/holdfast/internal/servers"
 	_ "github.com/holdfast-go/holdfast/zklock" // the scheme zk
@@ -20,7 +20,7 @@ func SQLite(t testing.TB) Store { return &file{filepath.Join(t.TempDir(), "locks
 
 func (f *file) Name() string { return "SQLite" }
 
-func (f *file) Open(t testing.TB) driver.Driver { return open(t, "file:"+f.path) }
+func (f *file) Open(t testing.TB) *drivertest.Facade { return open(t, "file:"+f.path) }
 
 func (f *file) Size(t testing.TB) int64 { return folderSize(t, filepath.Dir(f.path)) }
 
@@ -69,7 +69,9 @@ func ZooKeeper(t testing.TB) Store { return &ensemble{servers.ZooKeeper(t), "Zoo
 
 func (e *ensemble) Name() string { return e.name }
 
-func (e *ensemble) Open(t testing.TB) driver.Driver { return open(t, e.scheme+"://"+e.server.Addr) }
+func (e *ensemble) Open(t testing.TB) *drivertest.Facade {
+	return open(t, e.scheme+"://"+e.server.Addr)
+}
 
 func (e *ensemble) Size(t testing.TB) int64 { return folderSize(t, e.server.Dir) }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	_ "github.com/holdfast-go/holdfast/redislock" // the scheme redis
 )
@@ -26,7 +27,7 @@ func startRedis(t testing.TB) *servers.Server {
 
 func (r *redis) Name() string { return "Redis" }
 
-func (r *redis) Open(t testing.TB) driver.Driver { return open(t, "redis://"+r.server.Addr) }
+func (r *redis) Open(t testing.TB) *drivertest.Facade { return open(t, "redis://"+r.server.Addr) }
 
 // Size is what the server uses of its memory.
 func (r *redis) Size(t testing.TB) int64 {

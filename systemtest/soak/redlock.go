@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	_ "github.com/holdfast-go/holdfast/quorum" // the scheme redlock
 )
@@ -23,7 +23,7 @@ func Redlock(t testing.TB) Store {
 
 func (r *redlock) Name() string { return "Redlock" }
 
-func (r *redlock) Open(t testing.TB) driver.Driver {
+func (r *redlock) Open(t testing.TB) *drivertest.Facade {
 	var addrs []string
 	for _, s := range r.servers {
 		addrs = append(addrs, s.server.Addr)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/effort"
@@ -75,7 +76,8 @@ func TestSoak(t *testing.T) {
 				if long {
 					// Claims outlive a list of a million names, also on a busy machine.
 					drivertest.Run(t, drivertest.Harness{
-						Open: s.Open, TTL: time.Second, Long: 10 * time.Minute, Elects: one.votes,
+						Open: func(t testing.TB) driver.Driver { return s.Open(t) },
+						TTL:  time.Second, Long: 10 * time.Minute, Elects: one.votes,
 					})
 				}
 				mu.Lock()

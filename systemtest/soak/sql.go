@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 
@@ -38,7 +38,7 @@ type databaseKind struct {
 
 func (d *database) Name() string { return d.kind.name }
 
-func (d *database) Open(t testing.TB) driver.Driver { return open(t, d.url()) }
+func (d *database) Open(t testing.TB) *drivertest.Facade { return open(t, d.url()) }
 
 func (d *database) Size(t testing.TB) int64 { return d.kind.size(t, d) }
 

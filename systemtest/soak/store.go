@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/opened"
 )
 
 // A Store is what ages: a server, or a file, with locks.
 type Store interface {
 	Name() string
-	Open(t testing.TB) driver.Driver // a new client, which is closed with the test
-	Size(t testing.TB) int64         // in bytes, of all that is kept
+	Open(t testing.TB) *drivertest.Facade // a new client, which is closed with the test
+	Size(t testing.TB) int64              // in bytes, of all that is kept
 	Mishaps() []Mishap
 }
 
@@ -50,7 +50,7 @@ func folderSize(t testing.TB, dir string) (size int64) {
 }
 
 // open opens a client of a URL.
-func open(t testing.TB, url string) driver.Driver {
+func open(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	return opened.DriverBesideFaults(t, url)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver is a client of the session locks of a database server. It is a [driver.Waiter], a [driver.Checker] and a
-// [driver.Reaper], and has no other ability.
+// A Driver is a client of the session locks of a database server. It is a [driver.Checker] and a [driver.Reaper].
 type Driver struct {
 	db      *sql.DB
 	owned   *sql.DB // to be closed with the driver, or nil
@@ -40,7 +39,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) 
 	}
 	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
 	d.life, d.end = context.WithCancelCause(context.Background())
-	d.followers.Wait = d.Wait
+	d.followers.Wait = d.wait
 	var err error
 	if d.nature, err = natureOf(ctx, db); err != nil {
 		return nil, dialect.explain(err)
@@ -74,11 +73,6 @@ func (d *Dialect) Tables() []string { return d.statements(makeTables, values{}) 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.nature.traits }
 
-// Queue implements [driver.Driver]. Only the server knows which claims wait.
-func (d *Driver) Queue(context.Context, string) ([]driver.Entry, error) {
-	return nil, driver.Unsupported(d.Traits(), "listing the queue of a lock in session mode")
-}
-
 // Close implements [driver.Driver]. With it the sessions end, and so do their claims.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
@@ -98,5 +92,3 @@ func (d *Driver) Close() (err error) {
 	})
 	return err
 }
-
-var _ driver.Waiter = (*Driver)(nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Release implements [driver.Driver].
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+// release releases a claim.
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	_, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (struct{}, error) {
 		switch {
 		case cl.phase == granted && (c.Token == 0 || c.Token == cl.token):

@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [driver.Driver]. If a Wait for the same claim is at work, it waits for it, which does not take
+// request requests a claim. If a Wait for the same claim is at work, it waits for it, which does not take
 // long.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if refuse := d.dialect.refuse; refuse != nil {
 		if err := refuse(c.Name); err != nil {
 			return driver.Status{}, err

@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait implements [driver.Waiter]. A claim waits in the server, for a while at a time: in between, the session shows
-// that its client lives, so that the server does not go on waiting for clients that are gone.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+// wait waits until a claim may have moved. A claim waits in the server, for a while at a time: in between, the session
+// shows that its client lives, so that the server does not go on waiting for clients that are gone.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
 		n, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (n news, err error) {
 			n.phase, n.lost = cl.phase, cl.lost

@@ -10,7 +10,10 @@ import (
 )
 
 // Check implements [driver.Checker].
-func (d *Driver) Check(ctx context.Context) ([]driver.Finding, error) {
+func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error) {
+	if brief {
+		return nil, nil
+	}
 	findings, err := run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]driver.Finding, error) {
 		return health.Look(ctx, l.conn, d.dialect.facts)
 	})

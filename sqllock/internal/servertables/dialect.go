@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
@@ -61,6 +62,7 @@ func (d *Dialect) traits() driver.Traits {
 	return driver.Traits{
 		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+		Ops: adapt.Kinds,
 	}
 }
 

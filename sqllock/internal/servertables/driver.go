@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// A Driver is a client of the locks in a database. It implements all abilities of package driver but [driver.Proposer]
-// and [driver.Inheriter].
+// A Driver is a client of the locks in a database.
 type Driver struct {
+	*adapt.Batches
+
 	dialect     *Dialect
 	endpoint    *endpoint
 	keep        time.Duration
@@ -73,6 +75,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		bulk:     newPool(e, q, forBulk),
 		delayed:  newPool(e, q, forDelayed),
 	}
+	l.Batches = adapt.New(l)
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
 	l.idle.open = func(ctx context.Context) (*conn, error) { return q.open(ctx, e) }
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
@@ -88,6 +91,7 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 // Close implements [driver.Driver]. Claims live on until their TTL.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
+		d.Batches.Close()
 		// The last sweep needs a connection. The end of the pools wakes those who wait, who leave theirs with idle.
 		d.sweeper.stop()
 		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed}
@@ -120,14 +124,7 @@ func (d *Driver) Own(db *sql.DB) { d.owned = db }
 
 var _ interface {
 	driver.Driver
-	driver.Waiter
-	driver.Renewer
-	driver.Watcher
 	driver.Lister
-	driver.Peeker
-	driver.Breaker
-	driver.ValueStore
-	driver.Revoker
 	driver.Checker
 	driver.Reaper
 } = (*Driver)(nil)

@@ -19,7 +19,7 @@ const (
 	headPage  = 16
 )
 
-// Queue implements [driver.Driver]. Which claims are granted follows from those that live: one whose way is free since
+// Queue implements [adapt.Methods]. Which claims are granted follows from those that live: one whose way is free since
 // a claim ahead expired has not been told yet.
 //
 // A long queue is read in pages, each as it is at one instant, the later ones later. No claim is there twice, and none
@@ -29,7 +29,7 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 	return d.head(ctx, name, math.MaxInt, queuePage)
 }
 
-// Peek implements [driver.Peeker], in pages as Queue does.
+// Peek returns the first claims on a lock, in pages as Queue does.
 func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
 	return d.head(ctx, name, n, min(max(n, headPage), queuePage))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A notifier keeps a subscription for each claim of this client about which there may be news.
@@ -27,12 +28,12 @@ type notifier struct {
 type subscription struct {
 	claim   driver.Claim // with its token
 	told    driver.Status
-	news    driver.Mailbox[notice]
+	news    adapt.Mailbox[notice]
 	waiters int
 	until   time.Time          // nobody asks after that
 	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
 
-	listeners driver.Listeners // called with each notice
+	listeners adapt.Listeners // called with each notice
 }
 
 // A notice is what Wait returns.
@@ -100,7 +101,7 @@ func (n *notifier) add(c driver.Claim, told driver.Status) *subscription {
 		n.byID, n.awaited, n.sweepAt = make(map[string]*subscription), make(map[string]*awaited), firstSweep
 	}
 	c.Token = told.Token
-	p := &subscription{claim: c, told: told, news: driver.NewMailbox[notice](), until: time.Now().Add(2 * c.TTL)}
+	p := &subscription{claim: c, told: told, news: adapt.NewMailbox[notice](), until: time.Now().Add(2 * c.TTL)}
 	n.byID[c.ID] = p
 	if len(n.byID) > n.sweepAt {
 		n.sweep(time.Now())
@@ -166,7 +167,7 @@ func (n *notifier) inBackground(open context.Context, f func()) bool {
 // close waits for those who wait, whose connections the end of the session has ended.
 func (n *notifier) close() { n.ended.Wait() }
 
-// Listen implements [driver.Listener].
+// Listen implements [adapt.Methods].
 func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	p, n := d.enter(c), &d.notifier
 	n.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Release implements [driver.Driver].
+// Release implements [adapt.Methods].
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		wakeLock := l.wakeLocks.held(c.ID)
@@ -24,14 +24,14 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
-// Break implements [driver.Breaker].
+// Break implements [adapt.Methods].
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
 		return l.conn.done(ctx, breakClaim, []byte(name), id)
 	})
 }
 
-// Revoke implements [driver.Revoker].
+// Revoke implements [adapt.Methods].
 func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
 		return l.conn.done(ctx, revokeClaim, []byte(name), id)

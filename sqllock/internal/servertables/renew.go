@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Renew implements [driver.Renewer]. It uses connections of its own, so that leases do not wait for requests; and a
+// Renew implements [adapt.Methods]. It uses connections of its own, so that leases do not wait for requests; and a
 // claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	answers, err := d.extend(ctx, claims)

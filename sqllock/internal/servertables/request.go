@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [driver.Driver]. A claim that is in its queue stays there, whatever becomes of asking again.
+// Request implements [adapt.Methods]. A claim that is in its queue stays there, whatever becomes of asking again.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	for {
 		last := st

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait implements [driver.Waiter].
+// Wait implements [adapt.Methods].
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	p := d.enter(c)
 	defer d.leave(p)

@@ -13,7 +13,7 @@ const watchPause = 100 * time.Millisecond
 // A digest changes with a queue, though not when claims are renewed.
 type digest struct{ length, last, marks int64 }
 
-// Watch implements [driver.Watcher]. It also notices claims that expire.
+// Watch implements [adapt.Methods]. It also notices claims that expire.
 func (d *Driver) Watch(ctx context.Context, name string) error {
 	first, err := d.digest(ctx, name)
 	for now := first; err == nil && now == first; {

@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker]. A program with ShedLock whose lock is taken from it is told nothing. A claim that
+// breakClaim ends a claim by force. A program with ShedLock whose lock is taken from it is told nothing. A claim that
 // waits may get the lock until its end is noted, and not after that, so it is freed once more.
-func (d *Driver) Break(ctx context.Context, name, id string) error {
+func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	if err := d.refuse(name); err != nil {
 		return err
 	}
@@ -40,5 +40,3 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 		return err
 	})
 }
-
-var _ driver.Breaker = (*Driver)(nil)

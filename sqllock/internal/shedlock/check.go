@@ -10,7 +10,10 @@ import (
 )
 
 // Check implements [driver.Checker].
-func (d *Driver) Check(ctx context.Context) (findings []driver.Finding, err error) {
+func (d *Driver) Check(ctx context.Context, brief bool) (findings []driver.Finding, err error) {
+	if brief {
+		return nil, nil
+	}
 	err = d.with(ctx, func(conn conn) error {
 		begin := time.Now()
 		var now int64

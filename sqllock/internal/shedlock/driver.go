@@ -60,7 +60,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 func unchecked(db *sql.DB, dialect *Dialect, table string) *Driver {
 	d := &Driver{db: db, dialect: dialect, table: table, patient: make(chan struct{}, mostPatient(db))}
 	d.life, d.end = context.WithCancel(context.Background())
-	d.followers.Wait = d.Wait
+	d.followers.Wait = d.wait
 	return d
 }
 

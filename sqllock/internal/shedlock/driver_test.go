@@ -20,15 +20,15 @@ import (
 func TestHoldersDoNotWaitBehindACrowd(t *testing.T) {
 	crowds := map[string]func(context.Context, *Driver, driver.Claim) error{
 		"waits": func(ctx context.Context, d *Driver, c driver.Claim) error {
-			_, err := d.Wait(ctx, c)
+			_, err := d.wait(ctx, c)
 			return err
 		},
 		"asks": func(ctx context.Context, d *Driver, c driver.Claim) error {
-			_, err := d.Request(ctx, c)
+			_, err := d.request(ctx, c)
 			return err
 		},
 		"looks": func(ctx context.Context, d *Driver, c driver.Claim) error {
-			_, err := d.Queue(ctx, c.Name)
+			_, err := d.queue(ctx, c.Name)
 			return err
 		},
 	}
@@ -64,10 +64,10 @@ func renewBeside(t *testing.T, most int, join func(context.Context, *Driver, dri
 	}
 	held := claim("held")
 	held.Token = heldToken
-	if st, err := d.Request(t.Context(), held); err != nil || !st.Granted {
+	if st, err := d.request(t.Context(), held); err != nil || !st.Granted {
 		t.Errorf("renew: %+v, %v", st, err)
 	}
-	if err := d.Release(t.Context(), held); err != nil {
+	if err := d.release(t.Context(), held); err != nil {
 		t.Errorf("release: %v", err)
 	}
 	leave()
@@ -89,7 +89,7 @@ func TestNobodyWaitsBehindDeadLooks(t *testing.T) {
 		left := make(chan error)
 		for range mostConns {
 			go func() {
-				_, err := d.Wait(ctx, driver.Claim{Name: "wanted", ID: "wanted", Weight: 1, Limit: 1, TTL: time.Minute})
+				_, err := d.wait(ctx, driver.Claim{Name: "wanted", ID: "wanted", Weight: 1, Limit: 1, TTL: time.Minute})
 				left <- err
 			}()
 		}
@@ -97,7 +97,7 @@ func TestNobodyWaitsBehindDeadLooks(t *testing.T) {
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		c := driver.Claim{Name: "held", ID: "held", Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
-		if st, err := d.Request(limited, c); err != nil || !st.Granted {
+		if st, err := d.request(limited, c); err != nil || !st.Granted {
 			t.Errorf("Request: %+v, %v", st, err)
 		}
 		leave()

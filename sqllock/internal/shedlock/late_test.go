@@ -22,7 +22,7 @@ func TestSlowLooks(t *testing.T) {
 		defer d.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := d.Wait(ctx, driver.Claim{Name: "free", ID: "c", Weight: 1, Limit: 1, TTL: time.Minute})
+		_, err := d.wait(ctx, driver.Claim{Name: "free", ID: "c", Weight: 1, Limit: 1, TTL: time.Minute})
 		if err != nil {
 			t.Errorf("Wait: %v", err)
 		}

@@ -23,9 +23,9 @@ type holder struct {
 	left  time.Duration
 }
 
-// Queue implements [driver.Driver]: the holder, then those of ours that wait, in the order in which they came. They
+// queue returns the claims on a lock: the holder, then those of ours that wait, in the order in which they came. They
 // need not be granted the lock in that order.
-func (d *Driver) Queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
+func (d *Driver) queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
 	if err := d.refuse(name); err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 // barred is for how long an ID is barred that is released without a TTL.
 const barred = time.Minute
 
-// Release implements [driver.Driver].
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+// release releases a claim.
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	if err := d.refuse(c.Name); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
-// Request implements [driver.Driver].
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+// request requests a claim.
+func (d *Driver) request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	if err := driver.Validate(c, d.Traits()); err != nil {
 		return st, err
 	}

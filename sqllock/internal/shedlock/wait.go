@@ -22,9 +22,9 @@ const (
 	lookMost = 2 * lookTime
 )
 
-// Wait implements [driver.Waiter]: nobody tells a client anything, so it looks now and then. A claim that waits looks
-// whether the lock is free, and one that has it whether somebody has broken it.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
+// wait waits until a claim may have moved: nobody tells a client anything, so it looks now and then. A claim that
+// waits looks whether the lock is free, and one that has it whether somebody has broken it.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
 	if c.Token != 0 {
 		if err := d.look(ctx, c, stands, holdLook); err != nil {
 			return none, err
@@ -69,5 +69,3 @@ func (d *Driver) pause(ctx context.Context, pace *driver.Backoff) error {
 	}
 	return nil
 }
-
-var _ driver.Waiter = (*Driver)(nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break implements [driver.Breaker].
+// Break implements [adapt.Methods].
 func (d *Driver) Break(ctx context.Context, name, id string) error {
 	return d.write(ctx, func(t *tx) error {
 		r, err := t.findLive(name, id)
@@ -21,7 +21,7 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	})
 }
 
-// Revoke implements [driver.Revoker].
+// Revoke implements [adapt.Methods].
 func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 	return d.write(ctx, func(t *tx) error {
 		if _, err := t.settle(name, nil); err != nil {

@@ -12,17 +12,20 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// A Driver is a client of the locks in an SQLite database. It implements all abilities of package driver but
-// [driver.Proposer].
+// A Driver is a client of the locks in an SQLite database.
 type Driver struct {
+	*adapt.Batches
+
 	db       *sql.DB // to be closed with the driver; nil when it is the caller's
 	conn     *connection
 	database *database
 	client   *client
 	notifier notifier
 	machine  machine
+	traits   driver.Traits
 	keep     time.Duration
 	closing  sync.Once
 	closed   error
@@ -38,6 +41,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 		return nil, fmt.Errorf("find out the boot ID and the time namespace of this process: %w; mount /proc", err)
 	}
 	d := &Driver{machine: m, keep: keep}
+	d.Batches = adapt.New(d)
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
 	}
@@ -57,6 +61,8 @@ func (d *Driver) prepare(ctx context.Context) (err error) {
 	if err := d.setUp(ctx); err != nil {
 		return err
 	}
+	d.traits = traits
+	d.traits.Store = d.identity()
 	d.database.noteSideFiles()
 	if d.client, err = join(d.database, d.notifier.wake); err != nil {
 		return err
@@ -66,13 +72,13 @@ func (d *Driver) prepare(ctx context.Context) (err error) {
 }
 
 // Traits implements [driver.Driver].
-func (d *Driver) Traits() driver.Traits { return traits }
+func (d *Driver) Traits() driver.Traits { return d.traits }
 
 // Inherit implements [driver.Inheriter].
 func (d *Driver) Inherit() []*os.File { return d.client.files() }
 
-// Identity implements [driver.Identifier]: it is the path of the file, without symbolic links.
-func (d *Driver) Identity() string {
+// identity names the store: it is the path of the file, without symbolic links.
+func (d *Driver) identity() string {
 	path, _ := filepath.Abs(d.database.path) // it fails where there is no working directory any more
 	return "file:" + cmp.Or(path, d.database.path)
 }
@@ -83,7 +89,10 @@ const closeLimit = time.Second
 // Close implements [driver.Driver]. It ends the client, and with it the claims that are not detached, unless a child
 // keeps the files open.
 func (d *Driver) Close() error {
-	d.closing.Do(func() { d.closed = d.close() })
+	d.closing.Do(func() {
+		d.Batches.Close()
+		d.closed = d.close()
+	})
 	return d.closed
 }
 
@@ -117,14 +126,8 @@ func (d *Driver) hasClaims() bool {
 
 var _ interface {
 	driver.Driver
-	driver.Waiter
-	driver.Renewer
-	driver.Watcher
 	driver.Lister
-	driver.Breaker
-	driver.Revoker
 	driver.Checker
 	driver.Reaper
 	driver.Inheriter
-	driver.ValueStore
 } = (*Driver)(nil)

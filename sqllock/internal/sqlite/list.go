@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Queue implements [driver.Driver].
+// Queue implements [adapt.Methods].
 func (d *Driver) Queue(ctx context.Context, name string) (entries []driver.Entry, err error) {
 	err = d.write(ctx, func(t *tx) error {
 		entries = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen implements [driver.Listener] where clients can wake each other.
+// Listen implements [adapt.Methods] where clients can wake each other.
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	s := d.notifier.enter(c)
 	stop = d.notifier.listen(c, s, moved)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A notifier keeps a subscription for each claim of this client about which there may be news.
@@ -18,12 +19,12 @@ type notifier struct {
 // A subscription is for a claim that waits, or whose Wait is going on, or that was revoked. A granted claim that nobody
 // asks about has none. It only says when to look: the news themselves are read from the database.
 type subscription struct {
-	wake    driver.Mailbox[struct{}] // has word when there may be news
-	told    driver.Status            // what the caller knows
+	wake    adapt.Mailbox[struct{}] // has word when there may be news
+	told    driver.Status           // what the caller knows
 	waiters int
 	until   time.Time // when the claim has long been dead
 
-	listeners driver.Listeners // called when there may be news
+	listeners adapt.Listeners // called when there may be news
 }
 
 const (
@@ -116,7 +117,7 @@ func (n *notifier) add(c driver.Claim, told driver.Status) *subscription {
 	if n.subscriptions == nil {
 		n.subscriptions, n.sweepAt = make(map[string]*subscription), firstSweep
 	}
-	s := &subscription{wake: driver.NewMailbox[struct{}](), told: told, until: time.Now().Add(subscriptionTTLs * c.TTL)}
+	s := &subscription{wake: adapt.NewMailbox[struct{}](), told: told, until: time.Now().Add(subscriptionTTLs * c.TTL)}
 	n.subscriptions[c.ID] = s
 	if len(n.subscriptions) > n.sweepAt {
 		n.sweep(time.Now())

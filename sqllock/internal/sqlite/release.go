@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Release implements [driver.Driver]. It passes the requests that wait.
+// Release implements [adapt.Methods]. It passes the requests that wait.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	err := d.write(ctx, func(t *tx) error { return t.release(c) })
 	if err == nil || errors.Is(err, driver.ErrGone) {

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [driver.Driver]. One for a claim that is there passes those for others.
+// Request implements [adapt.Methods]. One for a claim that is there passes those for others.
 func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	r := asking
 	if c.Token != 0 {
@@ -25,7 +25,7 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status,
 	return st, err
 }
 
-// Renew implements [driver.Renewer]. It renews all claims in one transaction, and passes all that waits.
+// Renew implements [adapt.Methods]. It renews all claims in one transaction, and passes all that waits.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
 	err = d.writeAs(ctx, staying, func(t *tx) error {
 		results = make([]driver.Result, len(claims))

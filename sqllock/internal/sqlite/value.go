@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Value implements [driver.ValueStore].
+// Value implements [adapt.Methods].
 func (d *Driver) Value(ctx context.Context, name string) (v driver.Value, err error) {
 	err = d.read(ctx, func(t *tx) error {
 		v, err = t.value(name)
@@ -19,7 +19,7 @@ func (d *Driver) Value(ctx context.Context, name string) (v driver.Value, err er
 	return v, nil
 }
 
-// SetValue implements [driver.ValueStore].
+// SetValue implements [adapt.Methods].
 func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	return d.write(ctx, func(t *tx) error {
 		if _, err := t.settle(c.Name, nil); err != nil {

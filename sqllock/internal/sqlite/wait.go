@@ -12,7 +12,7 @@ import (
 // other, all who wait look that often.
 const pollPause = 250 * time.Millisecond
 
-// Wait implements [driver.Waiter]. What counts is what the database says. A wake-up, the death of a peer and the
+// Wait implements [adapt.Methods]. What counts is what the database says. A wake-up, the death of a peer and the
 // expiry of a claim only say when to look.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	s := d.notifier.enter(c) // before the look: a wake-up that comes after it is kept

@@ -13,7 +13,7 @@ const watchPause = 50 * time.Millisecond
 // A digest changes when a queue does, but not when claims are renewed.
 type digest struct{ length, last, marks int64 }
 
-// Watch implements [driver.Watcher]. It also notices claims that expire, and holders that die.
+// Watch implements [adapt.Methods]. It also notices claims that expire, and holders that die.
 func (d *Driver) Watch(ctx context.Context, name string) error {
 	first, changed, err := d.look(ctx, name)
 	for now := first; err == nil && !changed && now == first; {

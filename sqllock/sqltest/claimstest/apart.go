@@ -12,7 +12,7 @@ import (
 // TestApart makes the tables at two places of one server. Locks of one name do not exclude each other there, and who
 // waits in one place is granted its lock by what happens in that place.
 func TestApart(t *testing.T, urls ...string) {
-	var clients []driver.Driver
+	var clients []*drivertest.Facade
 	for _, url := range urls {
 		if err := sqllock.MigrateURL(t.Context(), url); err != nil {
 			t.Fatal(err)

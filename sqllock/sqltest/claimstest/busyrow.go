@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -20,7 +21,7 @@ func testBusyRow(t *testing.T, s Store) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		results, err := driver.Renew(ctx, d, []driver.Claim{busy, free})
+		results, err := d.Renew(ctx, []driver.Claim{busy, free})
 		if err != nil {
 			t.Fatalf("Renew: %v", err)
 		}
@@ -71,7 +72,7 @@ func testBusyRowsOfANote(t *testing.T, s Store) {
 			taken.Name, taken.ID))
 		ctx, cancel := context.WithTimeout(t.Context(), patience/4)
 		defer cancel()
-		results, err := driver.Renew(ctx, d, []driver.Claim{busy, free})
+		results, err := d.Renew(ctx, []driver.Claim{busy, free})
 		if err != nil {
 			t.Fatalf("Renew beside the row of %d: %v", taken.Token, err)
 		}
@@ -85,7 +86,7 @@ func testBusyRowsOfANote(t *testing.T, s Store) {
 			t.Fatal(err)
 		}
 	}
-	results, err := driver.Renew(t.Context(), d, []driver.Claim{busy, free})
+	results, err := d.Renew(t.Context(), []driver.Claim{busy, free})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func testBusyRowsOfANoteForMany(t *testing.T, s Store) {
 	defer cancel()
 	pace.Run(t, "renewal", func(t *pace.T) {
 		began := time.Now()
-		if _, err := driver.Renew(ctx, d, waiting); err != nil {
+		if _, err := d.Renew(ctx, waiting); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(began)
@@ -153,7 +154,7 @@ func testBusyRowsOfANoteForReaders(t *testing.T, s Store) {
 		quickest := patience
 		for range 3 {
 			began := time.Now()
-			if _, err := driver.Renew(t.Context(), d, readers); err != nil {
+			if _, err := d.Renew(t.Context(), readers); err != nil {
 				t.Fatal(err)
 			}
 			quickest = min(quickest, time.Since(began))
@@ -189,7 +190,7 @@ func testBusyRowsBehindANote(t *testing.T, s Store) {
 		defer tx.Rollback()
 		execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
 			released.Name, waiting[next+1].ID))
-		results, err := driver.Renew(t.Context(), d, waiting)
+		results, err := d.Renew(t.Context(), waiting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +219,7 @@ func testRowLockedForAMoment(t *testing.T, s Store) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		r, err := driver.Renew(ctx, d, []driver.Claim{busy, free})
+		r, err := d.Renew(ctx, []driver.Claim{busy, free})
 		if err != nil {
 			t.Errorf("Renew: %v", err)
 		}
@@ -319,13 +320,13 @@ func testBusyRowsAmongMany(t *testing.T, s Store) {
 
 // cyclesOf renews and releases claims, and queues others for the same locks in their places, twice, and returns how
 // long that took.
-func cyclesOf(t testing.TB, d driver.Driver, claims []driver.Claim) time.Duration {
+func cyclesOf(t testing.TB, d *drivertest.Facade, claims []driver.Claim) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	began := time.Now()
 	for range 2 {
-		results, err := driver.Renew(ctx, d, claims)
+		results, err := d.Renew(ctx, claims)
 		if err != nil {
 			t.Fatal(err)
 		}

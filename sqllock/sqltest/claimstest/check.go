@@ -17,7 +17,7 @@ type Setting struct {
 func testCheck(t *testing.T, s Store) {
 	db := s.admin(t)
 	d := s.client(t)
-	findings, err := driver.Check(t.Context(), d)
+	findings, err := driver.Check(t.Context(), d, false)
 	if err != nil || len(findings) < 3 {
 		t.Fatalf("Check: %+v, %v", findings, err)
 	}
@@ -28,7 +28,7 @@ func testCheck(t *testing.T, s Store) {
 	}
 	for _, set := range s.Settings {
 		change(t, db, set.Statement)
-		findings, err := driver.Check(t.Context(), s.client(t))
+		findings, err := driver.Check(t.Context(), s.client(t), false)
 		if err != nil {
 			t.Fatal(err)
 		}

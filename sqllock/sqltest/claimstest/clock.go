@@ -113,7 +113,7 @@ func testClockSetBack(t *testing.T, s Store) {
 }
 
 // passThrough waits for a lock, or for one of three permits, as programs do, and releases it.
-func passThrough(t *testing.T, d driver.Driver, name string, permit bool) {
+func passThrough(t *testing.T, d *drivertest.Facade, name string, permit bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	client := holdfast.New(d, holdfast.WithTTL(3*time.Second))

@@ -37,7 +37,7 @@ func testCrowd(t *testing.T, s Store) {
 				c.Queue = rand.N(4) > 0
 				st, err := d.Request(t.Context(), c)
 				for err == nil && c.Queue && !st.Granted {
-					st, err = driver.Wait(t.Context(), d, c)
+					st, err = d.Wait(t.Context(), c)
 				}
 				switch {
 				case err != nil:

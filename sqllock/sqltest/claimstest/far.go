@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -50,7 +51,7 @@ func together(b *testing.B, goroutines int, f func(goroutine int)) {
 	b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "calls/s")
 }
 
-func benchCycles(b *testing.B, d driver.Driver, goroutines int) {
+func benchCycles(b *testing.B, d *drivertest.Facade, goroutines int) {
 	name := mutex("").ID
 	cycle := func(g int) {
 		c := mutex(fmt.Sprint(name, g))
@@ -67,7 +68,7 @@ func benchCycles(b *testing.B, d driver.Driver, goroutines int) {
 }
 
 // benchRenewals renews batches like those of the library.
-func benchRenewals(b *testing.B, d driver.Driver, callers int) {
+func benchRenewals(b *testing.B, d *drivertest.Facade, callers int) {
 	const batch = 512
 	batches := make([][]driver.Claim, callers)
 	for g := range batches {
@@ -77,7 +78,7 @@ func benchRenewals(b *testing.B, d driver.Driver, callers int) {
 		}
 	}
 	together(b, callers, func(g int) {
-		results, err := driver.Renew(context.Background(), d, batches[g])
+		results, err := d.Renew(context.Background(), batches[g])
 		if err != nil || results[0].Err != nil {
 			b.Errorf("%+v, %v", results, err)
 		}

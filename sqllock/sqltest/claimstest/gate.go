@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -78,7 +79,7 @@ func testBulkApart(t *testing.T, s Store) {
 	db := s.admin(t)
 	changeAll(t, db, s.Gate.Build)
 	defer changeAll(t, db, s.Gate.Raze)
-	d, err := sqllock.New(t.Context(), s.admin(t), s.Dialect, &sqllock.Options{Connections: 1})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), s.admin(t), s.Dialect, &sqllock.Options{Connections: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

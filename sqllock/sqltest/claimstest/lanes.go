@@ -15,7 +15,7 @@ import (
 )
 
 // clientWith opens a client with a parameter more in its URL.
-func (s Store) clientWith(t testing.TB, parameter string) driver.Driver {
+func (s Store) clientWith(t testing.TB, parameter string) *drivertest.Facade {
 	t.Helper()
 	d, err := drivertest.Open(context.Background(), s.urlWith(parameter))
 	if err != nil {
@@ -88,7 +88,7 @@ func testDeadFlows(t *testing.T, s Store) {
 		t.Errorf("an answer from a dead connection: %+v", st)
 	}
 	request(t, d, held, true)
-	results, err := driver.Renew(t.Context(), d, []driver.Claim{held})
+	results, err := d.Renew(t.Context(), []driver.Claim{held})
 	if err != nil || results[0].Err != nil {
 		t.Errorf("Renew: %+v, %v", results, err)
 	}
@@ -104,8 +104,7 @@ func testDeadFlowOfALook(t *testing.T, s Store) {
 	held := request(t, d, mutex(t.Name()), true)
 	p.Count(statements)
 	p.SwallowOpen()
-	l, _ := driver.As[driver.Listener](d)
-	stop, err := l.Listen(t.Context(), held, func() {})
+	stop, err := d.Listen(t.Context(), held, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +132,7 @@ func slowToConnect(t *pace.T, s Store) {
 	renew := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), t.Scaled(900*time.Millisecond))
 		defer cancel()
-		results, err := driver.Renew(ctx, d, []driver.Claim{held})
+		results, err := d.Renew(ctx, []driver.Claim{held})
 		if err == nil {
 			err = results[0].Err
 		}
@@ -156,16 +155,15 @@ func testSlowLook(t *testing.T, s Store) {
 	d, other := s.clientAt(t, p.Addr), s.client(t)
 	held := request(t, d, mutex(t.Name()), true)
 	p.Count(statements)
-	l, _ := driver.As[driver.Listener](d)
 	told := make(chan struct{})
-	stop, err := l.Listen(t.Context(), held, sync.OnceFunc(func() { close(told) }))
+	stop, err := d.Listen(t.Context(), held, sync.OnceFunc(func() { close(told) }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
 	eventually(t, "it looks", func() bool { return p.Counted() > 0 })
 	p.Delay(1100 * time.Millisecond) // each way
-	if err := driver.Revoke(t.Context(), other, held.Name, held.ID); err != nil {
+	if err := other.Revoke(t.Context(), held.Name, held.ID); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -131,12 +132,12 @@ func testManyQueued(t *testing.T, s Store) {
 	}
 
 	for _, n := range []int{1, 2, 700} { // of 700 the last are behind those that died
-		queue, err := driver.Peek(t.Context(), d, name, n)
+		queue, err := d.Peek(t.Context(), name, n)
 		inOrder(t, queue, err, want[:n])
 	}
 	before = s.RowsRead(t, db)
 	for range again {
-		if _, err := driver.Peek(t.Context(), d, name, 1); err != nil {
+		if _, err := d.Peek(t.Context(), name, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +213,7 @@ func testManyNamesSoak(t *testing.T, s Store) {
 }
 
 // cycles is how long 99 of 100 cycles take at most, in two minutes.
-func cycles(t *testing.T, d driver.Driver) time.Duration {
+func cycles(t *testing.T, d *drivertest.Facade) time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {

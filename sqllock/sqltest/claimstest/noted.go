@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A scene is a lock whose holder has been released, which is only noted in the row of the lock so far: the claims of
 // all three are still in the table, and that of the next one does not say that it is granted.
 type scene struct {
-	d                    driver.Driver
+	d                    *drivertest.Facade
 	released, next, last driver.Claim
 }
 
@@ -45,10 +46,10 @@ var noted = []struct {
 	}},
 	{"it can be released again", func(ctx context.Context, s scene) error { return s.d.Release(ctx, s.released) }},
 	{"it cannot be broken", func(ctx context.Context, s scene) error {
-		return wantGone(driver.Break(ctx, s.d, s.released.Name, s.released.ID))
+		return wantGone(s.d.Break(ctx, s.released.Name, s.released.ID))
 	}},
 	{"it cannot be revoked", func(ctx context.Context, s scene) error {
-		return wantGone(driver.Revoke(ctx, s.d, s.released.Name, s.released.ID))
+		return wantGone(s.d.Revoke(ctx, s.released.Name, s.released.ID))
 	}},
 	{"a renewal finds the next one granted", func(ctx context.Context, s scene) error {
 		return renewed(ctx, s.d, s.next)
@@ -58,7 +59,7 @@ var noted = []struct {
 		return orTaken(st, err)
 	}},
 	{"the next one can be revoked", func(ctx context.Context, s scene) error {
-		return driver.Revoke(ctx, s.d, s.next.Name, s.next.ID)
+		return s.d.Revoke(ctx, s.next.Name, s.next.ID)
 	}},
 	{"the next one can be released", func(ctx context.Context, s scene) error {
 		if err := s.d.Release(ctx, s.next); err != nil {
@@ -67,7 +68,7 @@ var noted = []struct {
 		return renewed(ctx, s.d, s.last)
 	}},
 	{"the next one can be broken", func(ctx context.Context, s scene) error {
-		if err := driver.Break(ctx, s.d, s.next.Name, s.next.ID); err != nil {
+		if err := s.d.Break(ctx, s.next.Name, s.next.ID); err != nil {
 			return err
 		}
 		return renewed(ctx, s.d, s.last)
@@ -101,8 +102,8 @@ func wantGone(err error) error {
 }
 
 // renewed renews a claim, which has to be granted.
-func renewed(ctx context.Context, d driver.Driver, c driver.Claim) error {
-	results, err := driver.Renew(ctx, d, []driver.Claim{c})
+func renewed(ctx context.Context, d *drivertest.Facade, c driver.Claim) error {
+	results, err := d.Renew(ctx, []driver.Claim{c})
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func testNotedIsNotListed(t *testing.T, s Store) {
 func testNotesInARow(t *testing.T, s Store) {
 	const waiting = 4
 	db := s.admin(t)
-	var clients []driver.Driver
+	var clients []*drivertest.Facade
 	var line []driver.Claim
 	for i := range 1 + waiting {
 		clients = append(clients, s.client(t))

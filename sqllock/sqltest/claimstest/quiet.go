@@ -33,7 +33,7 @@ func testLogStaysQuiet(t *testing.T, s Store) {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
-			driver.Wait(ctx, d, c)
+			d.Wait(ctx, c)
 			release(t, d, c)
 		})
 	}

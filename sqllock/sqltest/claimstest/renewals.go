@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
 // A renewal is one of a batch, and what is answered about it.
@@ -58,7 +59,7 @@ func testRenewalsTogether(t *testing.T, s Store) {
 	change(t, db, fmt.Sprintf("UPDATE holdfast_claims SET deadline = 1 WHERE id = '%s'", expired.ID))
 	add("one that has expired", expired, driver.ErrGone, driver.Status{})
 	revoked := request(t, d, lock("revoked"), true)
-	if err := driver.Revoke(t.Context(), other, revoked.Name, revoked.ID); err != nil {
+	if err := other.Revoke(t.Context(), revoked.Name, revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	add("one that was revoked", revoked, nil, driver.Status{Granted: true, Revoked: true})
@@ -107,7 +108,7 @@ func testRenewalsTogether(t *testing.T, s Store) {
 // errBusyRow stands for any error that is no answer.
 var errBusyRow = errors.New("any error but ErrGone and ErrRefused")
 
-func renewTogether(t *testing.T, d driver.Driver, batch []renewal) []driver.Result {
+func renewTogether(t *testing.T, d *drivertest.Facade, batch []renewal) []driver.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -115,7 +116,7 @@ func renewTogether(t *testing.T, d driver.Driver, batch []renewal) []driver.Resu
 	for i, r := range batch {
 		claims[i] = r.claim
 	}
-	results, err := driver.Renew(ctx, d, claims)
+	results, err := d.Renew(ctx, claims)
 	if err != nil {
 		t.Fatalf("Renew: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/opened"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -64,10 +65,10 @@ func (s Store) migrated(t testing.TB) Store {
 }
 
 // client opens a new client, which is closed with the test.
-func (s Store) client(t testing.TB) driver.Driver { return s.clientAt(t, s.Addr) }
+func (s Store) client(t testing.TB) *drivertest.Facade { return s.clientAt(t, s.Addr) }
 
 // clientAt is client, over a proxy at this address.
-func (s Store) clientAt(t testing.TB, addr string) driver.Driver {
+func (s Store) clientAt(t testing.TB, addr string) *drivertest.Facade {
 	t.Helper()
 	return opened.Driver(t, s.URL(addr))
 }
@@ -104,7 +105,7 @@ func change(t testing.TB, db *sql.DB, statement string) {
 func mutex(name string) driver.Claim { return claimed.Mutex(name, longTTL) }
 
 // request requests c, which must end up granted or waiting as wanted, and returns it with its token.
-func request(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver.Claim {
+func request(t testing.TB, d *drivertest.Facade, c driver.Claim, granted bool) driver.Claim {
 	t.Helper()
 	c.Token = claimed.Ask(t, d, c, granted).Token
 	return c
@@ -113,12 +114,12 @@ func request(t testing.TB, d driver.Driver, c driver.Claim, granted bool) driver
 var release = claimed.Release
 
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so or fails.
-func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+func await(t testing.TB, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		if err != nil && !errors.Is(err, driver.ErrGone) || st == (driver.Status{}) {
 			st, err = d.Request(ctx, c)
 		}
@@ -142,9 +143,9 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 // open makes a driver on a database that the test has opened.
-func (s Store) open(t testing.TB, db *sql.DB) driver.Driver {
+func (s Store) open(t testing.TB, db *sql.DB) *drivertest.Facade {
 	t.Helper()
-	d, err := sqllock.New(context.Background(), db, s.Dialect, nil)
+	d, err := drivertest.Wrap(sqllock.New(context.Background(), db, s.Dialect, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,8 @@ var soak = []test{
 func Run(t *testing.T, start func(testing.TB) Store) {
 	t.Run("contract", func(t *testing.T) {
 		s := start(t).migrated(t)
-		drivertest.Run(t, drivertest.Harness{Open: s.client, TTL: time.Second})
+		open := func(t testing.TB) driver.Driver { return s.client(t) }
+		drivertest.Run(t, drivertest.Harness{Open: open, TTL: time.Second})
 	})
 	t.Run("begin", func(t *testing.T) {
 		s := start(t)
@@ -136,7 +137,7 @@ func Run(t *testing.T, start func(testing.TB) Store) {
 		t.Run("contract after dead flows", func(t *testing.T) {
 			s := start(t).migrated(t)
 			open := func(t testing.TB) driver.Driver { return opened.DriverAfterDeadFlows(t, s.Addr, s.URL) }
-			drivertest.Run(t, drivertest.Harness{Open: open, TTL: time.Second, Again: true})
+			drivertest.Run(t, drivertest.Harness{Open: open, TTL: time.Second})
 		})
 		t.Run("soak", func(t *testing.T) { runAll(t, start(t).migrated(t), soak) })
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -31,7 +32,7 @@ func testNothingStays(t *testing.T, s Store) {
 		case 0:
 			d.Release(t.Context(), c) // it may have expired
 		case 1:
-			driver.Break(t.Context(), d, c.Name, c.ID) // it may be the next by now
+			d.Break(t.Context(), c.Name, c.ID) // it may be the next by now
 		}
 		d.Close()
 	}
@@ -146,7 +147,7 @@ func testForgottenInUse(t *testing.T, s Store) {
 	s.migrated(t)
 	var holders [names]atomic.Int32
 	var last [names]uint64 // for who holds
-	cycle := func(d driver.Driver, i int) error {
+	cycle := func(d *drivertest.Facade, i int) error {
 		c := tryOnly(mutex(fmt.Sprint(t.Name(), i)))
 		st, err := d.Request(t.Context(), c)
 		if err != nil || !st.Granted {
@@ -219,15 +220,15 @@ func endsLeft(t *testing.T, db *sql.DB) int64 {
 }
 
 // opened opens a client that keeps tokens for so long, on a database of its own.
-func (s Store) opened(t *testing.T, keep time.Duration) driver.Driver {
+func (s Store) opened(t *testing.T, keep time.Duration) *drivertest.Facade {
 	t.Helper()
 	return s.keeping(t, s.admin(t), keep)
 }
 
 // keeping is the same on a database that the test has opened.
-func (s Store) keeping(t *testing.T, db *sql.DB, keep time.Duration) driver.Driver {
+func (s Store) keeping(t *testing.T, db *sql.DB, keep time.Duration) *drivertest.Facade {
 	t.Helper()
-	d, err := sqllock.New(context.Background(), db, s.Dialect, &sqllock.Options{Keep: keep})
+	d, err := drivertest.Wrap(sqllock.New(context.Background(), db, s.Dialect, &sqllock.Options{Keep: keep}))
 	if err != nil {
 		t.Fatal(err)
 	}

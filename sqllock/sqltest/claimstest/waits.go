@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -69,7 +70,7 @@ type waits struct {
 }
 
 // waitFor lets d wait for locks that holder takes.
-func waitFor(t *testing.T, holder, d driver.Driver, locks int) *waits {
+func waitFor(t *testing.T, holder, d *drivertest.Facade, locks int) *waits {
 	t.Helper()
 	w := &waits{}
 	for i := range locks {
@@ -134,7 +135,7 @@ func testWaitSleeps(t *testing.T, s Store) {
 	before, began := s.RowsRead(t, db), time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if st, err := driver.Wait(ctx, d, next); st.Granted || !errors.Is(err, context.DeadlineExceeded) {
+	if st, err := d.Wait(ctx, next); st.Granted || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Wait: %+v, %v", st, err)
 	}
 	for _, c := range append(held, next) { // whose wait in the server ends with it
@@ -166,7 +167,7 @@ func testRoomInThePool(t *testing.T, s Store) {
 			}
 			own = append(own, c)
 		}
-		driver.Renew(ctx, d, []driver.Claim{w.held[0]}) // it needs no more room either
+		d.Renew(ctx, []driver.Claim{w.held[0]}) // it needs no more room either
 		for _, c := range w.held {
 			release(t, holder, c)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 )
 
@@ -31,7 +32,7 @@ func testWakeUps(t *testing.T, s Store) {
 }
 
 func wakeUps(t *pace.T, s Store) {
-	clients := []driver.Driver{s.client(t), s.client(t)}
+	clients := []*drivertest.Facade{s.client(t), s.client(t)}
 	db := s.admin(t)
 	var gaps []time.Duration
 	held := request(t, clients[0], mutex(t.Name()), true)
@@ -91,16 +92,16 @@ func testBrokenIsTold(t *testing.T, s Store) {
 	held, next := request(t, holder, mutex(t.Name()), true), request(t, other, mutex(t.Name()), false)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := driver.Revoke(ctx, other, t.Name(), held.ID); err != nil {
+	if err := other.Revoke(ctx, t.Name(), held.ID); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := driver.Wait(ctx, holder, held); err != nil || !st.Revoked || !st.Granted {
+	if st, err := holder.Wait(ctx, held); err != nil || !st.Revoked || !st.Granted {
 		t.Errorf("Wait: %+v, %v; want revoked", st, err)
 	}
-	if err := driver.Break(ctx, other, t.Name(), held.ID); err != nil {
+	if err := other.Break(ctx, t.Name(), held.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := driver.Wait(ctx, holder, held); !errors.Is(err, driver.ErrGone) {
+	if _, err := holder.Wait(ctx, held); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait: %v, want ErrGone", err)
 	}
 	await(t, other, next)
@@ -117,14 +118,13 @@ func testReleaseIsTold(t *testing.T, s Store) {
 			if err := d.Release(over, c); err == nil {
 				t.Error("a release whose context is over succeeds")
 			}
-			return driver.Break(t.Context(), other, c.Name, c.ID)
+			return other.Break(t.Context(), c.Name, c.ID)
 		},
 		"released": func(c driver.Claim) error { return d.Release(t.Context(), c) },
 	} {
 		held := request(t, d, mutex(t.Name()), true)
 		moved := make(chan struct{}, 1)
-		l, _ := driver.As[driver.Listener](d)
-		stop, err := l.Listen(t.Context(), held, func() {
+		stop, err := d.Listen(t.Context(), held, func() {
 			select {
 			case moved <- struct{}{}:
 			default: // there is word already
@@ -195,11 +195,11 @@ func testBrokenWaiterLeavesNoWakeLock(t *testing.T, s Store) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := driver.Wait(t.Context(), d, waiting)
+		_, err := d.Wait(t.Context(), waiting)
 		ended <- err
 	}()
 	eventually(t, "it sleeps in the server", func() bool { return number(t, db, s.Sleeping) == 1 })
-	if err := driver.Break(t.Context(), holder, t.Name(), waiting.ID); err != nil {
+	if err := holder.Break(t.Context(), t.Name(), waiting.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, driver.ErrGone) {
@@ -245,7 +245,7 @@ func testDetachedLeavesNoWakeLock(t *testing.T, s Store) {
 	request(t, d, left, true)
 	eventually(t, "nobody has its wake lock", func() bool { return number(t, db, s.WakeLock(left.ID, "end")) == 0 })
 	eventually(t, "who renews it has", func() bool {
-		if _, err := driver.Renew(t.Context(), other, []driver.Claim{left}); err != nil {
+		if _, err := other.Renew(t.Context(), []driver.Claim{left}); err != nil {
 			t.Error(err)
 		}
 		return number(t, db, s.WakeLock(left.ID, "end")) == 1

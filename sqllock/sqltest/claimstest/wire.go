@@ -21,7 +21,7 @@ func testRoundTrips(t *testing.T, s Store) {
 	d := s.clientAt(t, p.Addr)
 	renew := func(claims ...driver.Claim) {
 		t.Helper()
-		results, err := driver.Renew(t.Context(), d, claims)
+		results, err := d.Renew(t.Context(), claims)
 		if err != nil {
 			t.Fatal(err)
 		}

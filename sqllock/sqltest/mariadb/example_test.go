@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 
 	"github.com/go-sql-driver/mysql"
@@ -36,7 +37,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	d, err := sqllock.New(ctx, db, sqllock.MySQL, nil)
+	d, err := drivertest.Wrap(sqllock.New(ctx, db, sqllock.MySQL, nil))
 	if err != nil {
 		fmt.Println(err)
 		return

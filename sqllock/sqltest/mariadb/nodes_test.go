@@ -78,7 +78,7 @@ func testOtherNode(t *testing.T, urls []string) {
 // Of two that ask for a free lock at the same time one has it. The other's transaction is undone when it is committed,
 // and made again.
 func testAtOnce(t *testing.T, urls []string, layout string) {
-	drivers := []driver.Driver{openNode(t, urls[0]+layout), openNode(t, urls[1]+layout)}
+	drivers := []*drivertest.Facade{openNode(t, urls[0]+layout), openNode(t, urls[1]+layout)}
 	for i := range 100 {
 		var granted atomic.Int32
 		var both sync.WaitGroup
@@ -185,11 +185,11 @@ func testNodesCrowd(t *testing.T, urls []string) {
 func testNodesSessions(t *testing.T, urls []string, fact string) {
 	var tokens []uint64
 	for _, url := range urls {
-		findings, err := driver.Check(t.Context(), openNode(t, url+"?mode=session"))
+		findings, err := driver.Check(t.Context(), openNode(t, url+"?mode=session"), false)
 		if err != nil || !finds(findings, fact, driver.Unsafe) {
 			t.Errorf("Check of sessions: %+v, %v", findings, err)
 		}
-		findings, err = driver.Check(t.Context(), openNode(t, url))
+		findings, err = driver.Check(t.Context(), openNode(t, url), false)
 		if err != nil || !finds(findings, fact, driver.Warning) {
 			t.Errorf("Check: %+v, %v", findings, err)
 		}
@@ -208,7 +208,7 @@ func finds(all []driver.Finding, fact string, level driver.Level) bool {
 	return slices.ContainsFunc(all, func(f driver.Finding) bool { return f.Fact == fact && f.Level == level })
 }
 
-func openNode(t *testing.T, url string) driver.Driver {
+func openNode(t *testing.T, url string) *drivertest.Facade {
 	t.Helper()
 	d, err := drivertest.Open(t.Context(), url)
 	if err != nil {

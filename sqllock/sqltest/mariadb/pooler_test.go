@@ -28,7 +28,7 @@ func TestPoolerInURL(t *testing.T) {
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	open := func() driver.Driver {
+	open := func() *drivertest.Facade {
 		d, err := drivertest.Open(ctx, pooled)
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestPoolerInURL(t *testing.T) {
 		t.Cleanup(func() { d.Close() })
 		return d
 	}
-	request := func(d driver.Driver, limit int64, ttl time.Duration, granted bool) driver.Claim {
+	request := func(d *drivertest.Facade, limit int64, ttl time.Duration, granted bool) driver.Claim {
 		c := driver.Claim{Name: t.Name(), ID: driver.NewID(), Weight: 1, Limit: limit, TTL: ttl, Queue: true}
 		st, err := d.Request(ctx, c)
 		if err != nil || st.Granted != granted {
@@ -45,9 +45,9 @@ func TestPoolerInURL(t *testing.T) {
 		c.Token = st.Token
 		return c
 	}
-	await := func(d driver.Driver, c driver.Claim) {
+	await := func(d *drivertest.Facade, c driver.Claim) {
 		for {
-			st, err := driver.Wait(ctx, d, c)
+			st, err := d.Wait(ctx, c)
 			if err == nil && st == (driver.Status{}) {
 				st, err = d.Request(ctx, c)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // migrated returns a client of a server with tables, and the database as others see it.
-func migrated(t *testing.T, server *servers.Server) (driver.Driver, *sql.DB) {
+func migrated(t *testing.T, server *servers.Server) (*drivertest.Facade, *sql.DB) {
 	t.Helper()
 	url := "postgres://postgres@" + server.Addr + "/postgres?sslmode=disable"
 	if err := sqllock.MigrateURL(t.Context(), url); err != nil {
@@ -50,7 +50,7 @@ func TestRenewalsAreHOT(t *testing.T) {
 		held = append(held, c)
 	}
 	for range rounds {
-		if _, err := driver.Renew(t.Context(), d, held); err != nil {
+		if _, err := d.Renew(t.Context(), held); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestOldTransactionIsTold(t *testing.T) {
 	d, db := migrated(t, servers.PostgresAt(t, clock))
 	advice := func() string {
 		t.Helper()
-		findings, err := driver.Check(t.Context(), d)
+		findings, err := driver.Check(t.Context(), d, false)
 		if err != nil {
 			t.Fatal(err)
 		}

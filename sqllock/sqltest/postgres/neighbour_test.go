@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
@@ -45,7 +46,7 @@ func TestWaitersHoldNothing(t *testing.T) {
 	for _, c := range []driver.Claim{requested(t, waiter, "a mutex", false), next} {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				driver.Wait(ctx, waiter, c)
+				waiter.Wait(ctx, c)
 			}
 		})
 	}
@@ -119,7 +120,7 @@ func TestBesideWaiters(t *testing.T) {
 
 // waitingCrowd lets clients wait, each for so many locks, which holder holds and renews.
 func waitingCrowd(
-	t *testing.T, holder driver.Driver, url string, ttl time.Duration, clients, each int,
+	t *testing.T, holder *drivertest.Facade, url string, ttl time.Duration, clients, each int,
 ) (held []driver.Claim) {
 	t.Helper()
 	ctx := t.Context()
@@ -138,7 +139,7 @@ func waitingCrowd(
 	}
 	all.Go(func() {
 		for driver.Sleep(ctx, ttl/3) == nil {
-			driver.Renew(ctx, holder, held)
+			holder.Renew(ctx, held)
 		}
 	})
 	for range clients {
@@ -147,7 +148,7 @@ func waitingCrowd(
 			c := requested(t, d, fmt.Sprint("jobs ", i), false)
 			all.Go(func() {
 				for ctx.Err() == nil {
-					driver.Wait(ctx, d, c)
+					d.Wait(ctx, c)
 				}
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -50,7 +51,7 @@ func TestPgxPool(t *testing.T) {
 func useUp(t *testing.T, db *sql.DB, mode sqllock.Mode) {
 	t.Helper()
 	defer db.Close()
-	d, err := sqllock.New(t.Context(), db, sqllock.Postgres, &sqllock.Options{Mode: mode})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.Postgres, &sqllock.Options{Mode: mode}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func useUp(t *testing.T, db *sql.DB, mode sqllock.Mode) {
 	next.Token = st.Token
 	granted := make(chan error, 1)
 	go func() {
-		_, err := driver.Wait(context.WithoutCancel(t.Context()), d, next)
+		_, err := d.Wait(context.WithoutCancel(t.Context()), next)
 		granted <- err
 	}()
 	release(t, d, held)

@@ -37,7 +37,7 @@ func pooled(t *testing.T) (direct, pool string) {
 	return direct, pool
 }
 
-func open(t testing.TB, url string) driver.Driver {
+func open(t testing.TB, url string) *drivertest.Facade {
 	t.Helper()
 	d, err := drivertest.Open(context.Background(), url)
 	if err != nil {
@@ -63,9 +63,8 @@ func TestPooled(t *testing.T) {
 	t.Parallel()
 	_, pool := pooled(t)
 	drivertest.Run(t, drivertest.Harness{
-		Open:  func(t testing.TB) driver.Driver { return open(t, pool) },
-		TTL:   time.Second,
-		Again: true,
+		Open: func(t testing.TB) driver.Driver { return open(t, pool) },
+		TTL:  time.Second,
 	})
 }
 
@@ -114,7 +113,7 @@ func TestPooledSessionsAreNotOurs(t *testing.T) {
 		c := requested(t, waiter, name, false)
 		waiting.Go(func() { granted(t, waiter, c) })
 	}
-	if _, err := driver.Renew(t.Context(), holder, held); err != nil {
+	if _, err := holder.Renew(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
 	if after := settings(t, others); !slices.Equal(before, after) {
@@ -141,7 +140,7 @@ func TestPooledOwnDatabase(t *testing.T) {
 	preparing := database(t, pool)
 	var refused error
 	for range 2 { // the first to prepare a statement gets away with it
-		d, err := sqllock.New(t.Context(), preparing, sqllock.Postgres, nil)
+		d, err := drivertest.Wrap(sqllock.New(t.Context(), preparing, sqllock.Postgres, nil))
 		if err == nil {
 			defer d.Close()
 			c := driver.Claim{Name: "jobs", ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute}
@@ -156,7 +155,8 @@ func TestPooledOwnDatabase(t *testing.T) {
 
 	single := database(t, pool+"&default_query_exec_mode=exec")
 	single.SetMaxOpenConns(1)
-	d, err := sqllock.New(t.Context(), single, sqllock.Postgres, &sqllock.Options{Pooler: sqllock.PoolsTransactions})
+	opts := &sqllock.Options{Pooler: sqllock.PoolsTransactions}
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), single, sqllock.Postgres, opts))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestPooledUnnoticed(t *testing.T) {
 }
 
 // requested requests a claim, and returns it with its token.
-func requested(t *testing.T, d driver.Driver, name string, granted bool) driver.Claim {
+func requested(t *testing.T, d *drivertest.Facade, name string, granted bool) driver.Claim {
 	t.Helper()
 	c := driver.Claim{Name: name, ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
 	st, err := d.Request(t.Context(), c)
@@ -276,12 +276,12 @@ func requested(t *testing.T, d driver.Driver, name string, granted bool) driver.
 }
 
 // granted waits until a claim is granted.
-func granted(t *testing.T, d driver.Driver, c driver.Claim) {
+func granted(t *testing.T, d *drivertest.Facade, c driver.Claim) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		if err == nil && st == (driver.Status{}) {
 			st, err = d.Request(ctx, c)
 		}

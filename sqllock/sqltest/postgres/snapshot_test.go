@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -17,10 +18,10 @@ import (
 var uses = []struct {
 	name  string
 	soak  int // cycles in a soak
-	cycle func(testing.TB, driver.Driver)
+	cycle func(testing.TB, *drivertest.Facade)
 }{
-	{"alone", 20_000, func(t testing.TB, d driver.Driver) { release(t, d, acquire(t, d, claim())) }},
-	{"with a waiter", 2_000, func(t testing.TB, d driver.Driver) {
+	{"alone", 20_000, func(t testing.TB, d *drivertest.Facade) { release(t, d, acquire(t, d, claim())) }},
+	{"with a waiter", 2_000, func(t testing.TB, d *drivertest.Facade) {
 		held, next := acquire(t, d, claim()), claim()
 		if _, err := d.Request(t.Context(), next); err != nil {
 			t.Fatal(err)
@@ -84,13 +85,13 @@ func TestStatisticsOfEmptyTables(t *testing.T) {
 		{"asking again", func() error { _, err := d.Request(t.Context(), last); return err }},
 		{"renewing", func() error { _, err := d.Request(t.Context(), held); return err }},
 		{"renewing together", func() error {
-			_, err := driver.Renew(t.Context(), d, []driver.Claim{held, last})
+			_, err := d.Renew(t.Context(), []driver.Claim{held, last})
 			return err
 		}},
-		{"revoking", func() error { return driver.Revoke(t.Context(), d, held.Name, held.ID) }},
+		{"revoking", func() error { return d.Revoke(t.Context(), held.Name, held.ID) }},
 		{"leaving", func() error { return d.Release(t.Context(), last) }},
 		{"undoing", func() error { return d.Release(t.Context(), claim()) }},
-		{"breaking", func() error { return driver.Break(t.Context(), d, held.Name, held.ID) }},
+		{"breaking", func() error { return d.Break(t.Context(), held.Name, held.ID) }},
 	} {
 		before := entriesRead(t, db)
 		d, _ = migrated(t, server)
@@ -152,7 +153,7 @@ func claim() driver.Claim { return claimed.Mutex("one", time.Minute) }
 var acquire, release = claimed.Acquire, claimed.Release
 
 // often repeats a cycle, and returns how long half of them took at most.
-func often(t testing.TB, d driver.Driver, cycle func(testing.TB, driver.Driver), n int) time.Duration {
+func often(t testing.TB, d *drivertest.Facade, cycle func(testing.TB, *drivertest.Facade), n int) time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for range n {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
@@ -24,7 +25,7 @@ func TestPromotedStandby(t *testing.T) {
 	claim := func(name string) driver.Claim {
 		return driver.Claim{Name: name, ID: driver.NewID(), Weight: 1, Limit: 1, TTL: time.Hour}
 	}
-	must := func(d driver.Driver, c driver.Claim) driver.Claim {
+	must := func(d *drivertest.Facade, c driver.Claim) driver.Claim {
 		t.Helper()
 		st, err := d.Request(t.Context(), c)
 		if err != nil || !st.Granted {
@@ -40,7 +41,7 @@ func TestPromotedStandby(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if findings, err := driver.Check(t.Context(), open(t, urlOf(standby))); err != nil || !isReplica(findings) {
+	if findings, err := driver.Check(t.Context(), open(t, urlOf(standby)), false); err != nil || !isReplica(findings) {
 		t.Errorf("a look at the standby: %+v, %v", findings, err)
 	}
 	replication.BlackHole()
@@ -58,7 +59,7 @@ func TestPromotedStandby(t *testing.T) {
 	if st, err := other.Request(t.Context(), claim("known")); err != nil || st.Granted {
 		t.Errorf("a lock that the standby knew is given again: %+v, %v", st, err)
 	}
-	results, err := driver.Renew(t.Context(), holder, []driver.Claim{known, unknown})
+	results, err := holder.Renew(t.Context(), []driver.Claim{known, unknown})
 	if err != nil {
 		t.Fatal(err)
 	}

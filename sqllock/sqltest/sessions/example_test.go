@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -22,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	d, err := sqllock.New(ctx, db, sqllock.Postgres, &sqllock.Options{Mode: sqllock.Session})
+	d, err := drivertest.Wrap(sqllock.New(ctx, db, sqllock.Postgres, &sqllock.Options{Mode: sqllock.Session}))
 	if err != nil { // such as a proxy that pools transactions
 		fmt.Println(err)
 		return

@@ -57,7 +57,7 @@ func claim(t *testing.T, ttl time.Duration) driver.Claim {
 	return driver.Claim{Name: t.Name(), ID: driver.NewID(), Weight: 1, Limit: 1, TTL: ttl, Queue: true}
 }
 
-func request(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
+func request(t *testing.T, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	st, err := d.Request(t.Context(), c)
 	if err != nil {
@@ -67,13 +67,13 @@ func request(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
 }
 
 // acquire waits for a claim's grant.
-func acquire(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
+func acquire(t *testing.T, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	st, err := d.Request(ctx, c)
 	for err == nil && !st.Granted {
-		if st, err = driver.Wait(ctx, d, c); err == nil && !st.Granted {
+		if st, err = d.Wait(ctx, c); err == nil && !st.Granted {
 			st, err = d.Request(ctx, c)
 		}
 	}
@@ -84,7 +84,7 @@ func acquire(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
 }
 
 // mustBeGone fails unless the holder learns that its claim has ended.
-func mustBeGone(t *testing.T, d driver.Driver, c driver.Claim, st driver.Status) {
+func mustBeGone(t *testing.T, d *drivertest.Facade, c driver.Claim, st driver.Status) {
 	t.Helper()
 	c.Token = st.Token
 	if _, err := d.Request(t.Context(), c); !errors.Is(err, driver.ErrGone) {
@@ -373,7 +373,7 @@ func onlyMutexes(t *testing.T, s server, running *servers.Server) {
 func connections(t *testing.T, s server, running *servers.Server) {
 	db := s.Pool(t, running.Addr)
 	dialect := map[string]*sqllock.Dialect{"mysql": sqllock.MySQL, "pgx": sqllock.Postgres}[s.Driver]
-	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +490,7 @@ func closedMeanwhile(t *testing.T, s server, running *servers.Server) {
 	for _, c := range []driver.Claim{held, waiting} {
 		all.Go(func() {
 			for err := error(nil); err == nil; {
-				_, err = driver.Wait(context.Background(), d, c)
+				_, err = d.Wait(context.Background(), c)
 			}
 		})
 	}

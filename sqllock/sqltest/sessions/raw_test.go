@@ -65,7 +65,7 @@ func rawClaim(name string) driver.Claim {
 	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: time.Minute}
 }
 
-func excludeEachOther(t *testing.T, s server, d driver.Driver, db *sql.DB, name string) {
+func excludeEachOther(t *testing.T, s server, d *drivertest.Facade, db *sql.DB, name string) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
 	if err != nil {
@@ -104,12 +104,12 @@ func excludeEachOther(t *testing.T, s server, d driver.Driver, db *sql.DB, name 
 }
 
 // awaitRaw waits until a claim is granted, as a caller does.
-func awaitRaw(t *testing.T, d driver.Driver, c driver.Claim) driver.Status {
+func awaitRaw(t *testing.T, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
-		st, err := driver.Wait(ctx, d, c)
+		st, err := d.Wait(ctx, c)
 		if err == nil && !st.Granted {
 			st, err = d.Request(ctx, c)
 		}
@@ -131,7 +131,7 @@ func TestRawBesideOurs(t *testing.T) {
 			addr := s.migrated(t).Addr
 			raw, ours := opened.Driver(t, s.url(addr)+"&layout=raw"), opened.Driver(t, s.url(addr))
 			name := rawNames[s.Name][0]
-			claims := map[driver.Driver]driver.Claim{raw: rawClaim(name), ours: rawClaim(name)}
+			claims := map[*drivertest.Facade]driver.Claim{raw: rawClaim(name), ours: rawClaim(name)}
 			for d, c := range claims {
 				if st, err := d.Request(t.Context(), c); err != nil || !st.Granted {
 					t.Errorf("Request: %+v, %v", st, err)

@@ -63,7 +63,7 @@ func TestWaitsAreNotSlow(t *testing.T) {
 				next.Name = held.Name
 				request(t.T, waiter, next)
 				var all sync.WaitGroup
-				all.Go(func() { driver.Wait(t.Context(), waiter, next) })
+				all.Go(func() { waiter.Wait(t.Context(), next) })
 				driver.Sleep(t.Context(), t.Scaled(3*time.Second)) // as long as the holder works
 				waiter.Release(t.Context(), next)
 				if n := slow.logged(t.T, running, db) - before; n > 0 {

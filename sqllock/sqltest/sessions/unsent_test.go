@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -25,7 +26,7 @@ func unsent(t *testing.T, s server, running *servers.Server) {
 	if s.Driver == "mysql" {
 		dialect = sqllock.MySQL
 	}
-	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, dialect, &sqllock.Options{Mode: sqllock.Session}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func claimOf(name string) driver.Claim {
 	return driver.Claim{Name: name, ID: rand.Text(), Weight: 1, Limit: 1, TTL: time.Minute, Owner: "host ☃: 4711"}
 }
 
-func request(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+func request(t testing.TB, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	st, err := d.Request(t.Context(), c)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestExcludeEachOther(t *testing.T) {
 	}
 }
 
-func excludeEachOther(t *testing.T, s server, d driver.Driver, p peer, name string) {
+func excludeEachOther(t *testing.T, s server, d *drivertest.Facade, p peer, name string) {
 	if !p.lock(t, s, name, atMost) {
 		t.Fatal("they do not get a lock that is free")
 	}
@@ -108,12 +108,12 @@ func excludeEachOther(t *testing.T, s server, d driver.Driver, p peer, name stri
 }
 
 // await waits until a claim is granted, as a caller does.
-func await(t testing.TB, d driver.Driver, c driver.Claim) driver.Status {
+func await(t testing.TB, d *drivertest.Facade, c driver.Claim) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
-		if _, err := driver.Wait(ctx, d, c); err != nil {
+		if _, err := d.Wait(ctx, c); err != nil {
 			t.Fatalf("Wait: %v", err)
 		}
 		if st := request(t, d, c); st.Granted {
@@ -238,10 +238,10 @@ func showAndBreak(t *testing.T, s server, addr string) {
 		queue[1].Granted || queue[1].ID != waiter.ID || queue[1].Owner != waiter.Owner {
 		t.Fatalf("the queue is %+v, %v", queue, err)
 	}
-	if err := driver.Break(t.Context(), d, "shown", queue[0].ID); err != nil {
+	if err := d.Break(t.Context(), "shown", queue[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := driver.Break(t.Context(), d, "shown", queue[0].ID); !errors.Is(err, driver.ErrGone) {
+	if err := d.Break(t.Context(), "shown", queue[0].ID); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("once more: %v, want ErrGone", err)
 	}
 	waiter.Token = request(t, d, waiter).Token

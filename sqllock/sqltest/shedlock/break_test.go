@@ -3,8 +3,6 @@ package shedlock
 import (
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // A claim that is broken while it waits may get the lock just before its end is noted. The lock is free then.
@@ -31,7 +29,7 @@ func TestBrokenWhileItTakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := driver.Break(t.Context(), d, "job", waiter.ID); err != nil {
+	if err := d.Break(t.Context(), "job", waiter.ID); err != nil {
 		t.Fatal(err)
 	}
 	if !p.lock(t, s, "job", atMost) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -20,7 +21,7 @@ func Example() {
 		return
 	}
 	defer db.Close()
-	d, err := sqllock.New(ctx, db, sqllock.Postgres, &sqllock.Options{Layout: sqllock.ShedLock})
+	d, err := drivertest.Wrap(sqllock.New(ctx, db, sqllock.Postgres, &sqllock.Options{Layout: sqllock.ShedLock}))
 	if err != nil { // such as a table that is missing, with what makes it
 		fmt.Println(err)
 		return

@@ -40,11 +40,11 @@ func TestHostileHolder(t *testing.T) {
 					t.Fatalf("%q: the queue is %+v, %v", by, queue, err)
 				}
 				for _, id := range []string{strings.TrimSuffix(strings.TrimPrefix(by, "holdfast:"), "@"), "", by} {
-					if err := driver.Break(t.Context(), d, "nightly", id); !errors.Is(err, driver.ErrGone) {
+					if err := d.Break(t.Context(), "nightly", id); !errors.Is(err, driver.ErrGone) {
 						t.Errorf("break %q: %v, want ErrGone", id, err)
 					}
 				}
-				if err := driver.Break(t.Context(), d, "nightly", queue[0].ID); err != nil {
+				if err := d.Break(t.Context(), "nightly", queue[0].ID); err != nil {
 					t.Errorf("break what has %q: %v", by, err)
 				}
 				next := claimOf("nightly")

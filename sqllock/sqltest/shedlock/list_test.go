@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -74,7 +75,7 @@ func TestListComesInPages(t *testing.T) {
 }
 
 // listed is a list, sorted.
-func listed(t *testing.T, d driver.Driver, prefix string) (names []string) {
+func listed(t *testing.T, d *drivertest.Facade, prefix string) (names []string) {
 	t.Helper()
 	for name, err := range driver.List(t.Context(), d, prefix) {
 		if err != nil {
@@ -87,7 +88,7 @@ func listed(t *testing.T, d driver.Driver, prefix string) (names []string) {
 }
 
 // counted opens a client, and says how many rows it has read.
-func (s server) counted(t *testing.T, addr string) (driver.Driver, *atomic.Int64) {
+func (s server) counted(t *testing.T, addr string) (*drivertest.Facade, *atomic.Int64) {
 	t.Helper()
 	rows := new(atomic.Int64)
 	return s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return counted{c, rows} }), rows
@@ -96,7 +97,7 @@ func (s server) counted(t *testing.T, addr string) (driver.Driver, *atomic.Int64
 // openThrough opens a client whose connections are made by what wrap makes of the usual connector.
 func (s server) openThrough(
 	t testing.TB, addr string, wrap func(sqldriver.Connector) sqldriver.Connector,
-) driver.Driver {
+) *drivertest.Facade {
 	t.Helper()
 	connector, err := s.Pool(t, addr).Driver().(sqldriver.DriverContext).OpenConnector(s.Source(addr))
 	if err != nil {
@@ -105,7 +106,7 @@ func (s server) openThrough(
 	db := sql.OpenDB(wrap(connector))
 	t.Cleanup(func() { db.Close() })
 	dialect := map[string]*sqllock.Dialect{"mariadb": sqllock.MySQL, "postgres": sqllock.Postgres}[s.Name]
-	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock})
+	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package shedlock
 import (
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // Tokens of ours grow, even if a program whose clock is fast had the lock before the first, and one whose clock is
@@ -28,7 +26,7 @@ func TestTokensGrowBesideClocksThatDiffer(t *testing.T) {
 				if err != nil || len(queue) != 1 || queue[0].Owner != p.host {
 					t.Fatalf("the queue is %+v, %v", queue, err)
 				}
-				if err := driver.Break(t.Context(), d, "job", queue[0].ID); err != nil {
+				if err := d.Break(t.Context(), "job", queue[0].ID); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
@@ -85,7 +86,7 @@ type answer struct {
 
 // A stepwise driver stops before each statement of a request.
 type stepwise struct {
-	driver.Driver
+	*drivertest.Facade
 	stopped chan bool // whether there is a statement: the request has ended if not
 	goOn    chan struct{}
 	ended   bool
@@ -95,7 +96,7 @@ type stepwise struct {
 func (s server) stepwise(t testing.TB, addr string) *stepwise {
 	t.Helper()
 	w := &stepwise{ended: true}
-	w.Driver = s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return watched{c, w} })
+	w.Facade = s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return watched{c, w} })
 	return w
 }
 

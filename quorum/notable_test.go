@@ -13,13 +13,13 @@ import (
 
 // Who opens a quorum learns for how long too few of its nodes can vote, from the beginning and not
 // longer than that is so.
-func TestNoticeOfNewNodes(t *testing.T) {
+func TestNewNodesAreNotable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ps := parts{newPart(), newPart(), newPart()}
 		d := ps.client(t)
 		notices := func(want ...string) {
 			t.Helper()
-			told := driver.Notices(context.Background(), d)
+			told, _ := driver.Check(context.Background(), d, true)
 			if len(want) == 0 && len(told) == 0 {
 				return
 			}
@@ -43,7 +43,7 @@ func TestNoticeOfNewNodes(t *testing.T) {
 		notices() // two of the three can vote
 		ps[0].restart()
 		notices("2 of 3 servers", "another ")
-		findings, err := driver.Check(context.Background(), d)
+		findings, err := driver.Check(context.Background(), d, false)
 		if n := len(findings); err != nil || !strings.Contains(findings[n-1].Fact, "2 of 3 servers") {
 			t.Errorf("the examination says %+v, %v", findings, err)
 		}
@@ -54,8 +54,8 @@ func TestNoticeOfNewNodes(t *testing.T) {
 func TestUnsafeFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ps := parts{newPart(), newPart(), newPart()}
-		d := quorumOf(t, []driver.Either{ps[0], ps[1], ps[2]}, &quorum.Options{MaxTTL: ttl, UnsafeFresh: true})
-		told := driver.Notices(context.Background(), d)
+		d := quorumOf(t, []driver.Driver{ps[0], ps[1], ps[2]}, &quorum.Options{MaxTTL: ttl, UnsafeFresh: true})
+		told, _ := driver.Check(context.Background(), d, true)
 		if len(told) != 1 || told[0].Level != driver.Unsafe || !strings.Contains(told[0].Fact, "unsafefresh") {
 			t.Errorf("told %+v", told)
 		}

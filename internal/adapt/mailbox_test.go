@@ -1,14 +1,14 @@
-package driver_test
+package adapt_test
 
 import (
 	"sync"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 func TestMailboxKeepsTheNewestWord(t *testing.T) {
-	m := driver.NewMailbox[int]()
+	m := adapt.NewMailbox[int]()
 	if !m.IsEmpty() {
 		t.Error("a new mailbox is not empty")
 	}
@@ -27,7 +27,7 @@ func TestMailboxKeepsTheNewestWord(t *testing.T) {
 
 // Bringers never block, however many they are, and somebody who collects after all of them finds a word.
 func TestMailboxTakesAnyNumberAtOnce(t *testing.T) {
-	m := driver.NewMailbox[struct{}]()
+	m := adapt.NewMailbox[struct{}]()
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -1,4 +1,4 @@
-package driver_test
+package adapt_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -21,7 +23,7 @@ func op(kind driver.Kind, id string) driver.Op {
 }
 
 // results does a batch, and returns its results in order.
-func results(t *testing.T, d driver.BatchDriver, ops ...driver.Op) []driver.Result {
+func results(t *testing.T, d driver.Driver, ops ...driver.Op) []driver.Result {
 	t.Helper()
 	rs, answers := make([]driver.Result, len(ops)), make([]int, len(ops))
 	var mu sync.Mutex
@@ -39,50 +41,96 @@ func results(t *testing.T, d driver.BatchDriver, ops ...driver.Op) []driver.Resu
 	return rs
 }
 
-// A driver has the kinds of operations that its abilities are.
-func TestAdaptedKinds(t *testing.T) {
-	all := driver.Adapt(memlock.New())
-	few := driver.Adapt(plain{})
+// engine returns an engine in memory that has methods.
+func engine() *drivertest.Facade { return drivertest.NewFacade(memlock.New()) }
+
+// An adapted driver is an engine with its batches.
+type adapted struct {
+	adapt.Methods
+	*adapt.Batches
+}
+
+func (d adapted) Traits() driver.Traits {
+	t := d.Methods.Traits()
+	t.Ops = adapt.Kinds
+	return t
+}
+
+func (d adapted) Close() error {
+	d.Batches.Close()
+	return nil
+}
+
+func adaptedTo(m adapt.Methods) driver.Driver { return adapted{m, adapt.New(m)} }
+
+// The whole contract holds for an engine behind its Batches, however they gather.
+func TestDriver(t *testing.T) {
+	for name, alone := range map[string]int{"alone": 0, "gathered": 1} {
+		t.Run(name, func(t *testing.T) {
+			drivertest.Run(t, drivertest.Harness{Virtual: func() func(testing.TB) driver.Driver {
+				store := memlock.New()
+				return func(t testing.TB) driver.Driver {
+					d := drivertest.Gather(adaptedTo(drivertest.NewFacade(store.Client())), alone, alone)
+					t.Cleanup(func() { d.Close() })
+					return d
+				}
+			}})
+		})
+	}
+}
+
+// What is not one of the kinds says so, and names the engine.
+func TestOtherKinds(t *testing.T) {
+	d := adaptedTo(engine())
 	for kind := driver.OpRequest; kind <= driver.OpLife; kind++ {
-		if want := kind != driver.OpLook; all.Traits().Ops.Has(kind) != want {
-			t.Errorf("%v: %v, want %v", kind, !want, want)
-		}
-		basic := kind == driver.OpRequest || kind == driver.OpRelease || kind == driver.OpWatch
-		if few.Traits().Ops.Has(kind) != basic {
-			t.Errorf("of a driver without abilities, %v: %v, want %v", kind, !basic, basic)
-		}
-		if basic {
-			continue
-		}
-		if r := results(t, few, op(kind, "a"))[0]; !errors.Is(r.Err, errors.ErrUnsupported) {
-			t.Errorf("%v answers %v", kind, r.Err)
+		r := results(t, d, op(kind, "a"))[0]
+		if able := !errors.Is(r.Err, errors.ErrUnsupported); able != adapt.Kinds.Has(kind) {
+			t.Errorf("%v: %v", kind, r.Err)
 		}
 	}
-	if store := all.Traits().Store; !strings.HasPrefix(store, "mem:") {
-		t.Errorf("the store is %q", store)
+	if err := results(t, d, op(driver.OpLife, ""))[0].Err; !strings.HasPrefix(fmt.Sprint(err), "mem: life: ") {
+		t.Error(err)
+	}
+}
+
+// The head of a queue is read, whether the engine can do that or has to read all of it.
+func TestHeadOfAQueue(t *testing.T) {
+	whole := struct{ adapt.Methods }{engine()} // it cannot Peek
+	for what, e := range map[string]adapt.Methods{"whole": whole, "head": engine()} {
+		d := adaptedTo(e)
+		for _, id := range []string{"a", "b", "c"} {
+			results(t, d, op(driver.OpRequest, id))
+		}
+		for most, want := range []int{3, 1, 2, 3, 3} {
+			o := op(driver.OpQueue, "")
+			o.Most = most
+			if got := results(t, d, o)[0].Queue; len(got) != want || got[0].ID != "a" {
+				t.Errorf("%s: the first %d are %+v", what, most, got)
+			}
+		}
 	}
 }
 
 // A renewing driver counts requests, and batches of renewals.
 type renewing struct {
-	driver.Driver
+	adapt.Methods
 	requests, batches atomic.Int64
 }
 
 func (d *renewing) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	d.requests.Add(1)
-	return d.Driver.Request(ctx, c)
+	return d.Methods.Request(ctx, c)
 }
 
 func (d *renewing) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	d.batches.Add(1)
-	return driver.Renew(ctx, d.Driver, claims)
+	return d.Methods.Renew(ctx, claims)
 }
 
-// The renewals of a batch are one round trip, where the driver can do that.
-func TestAdaptedRenewals(t *testing.T) {
-	counts := &renewing{Driver: memlock.New()}
-	d := driver.Adapt(counts)
+// The renewals of a batch are one round trip, as the engine can do that.
+func TestRenewals(t *testing.T) {
+	counts := &renewing{Methods: engine()}
+	d := adaptedTo(counts)
 	defer d.Close()
 	a, b := op(driver.OpRequest, "a"), op(driver.OpRequest, "b")
 	b.Claim.Name = "n"
@@ -105,13 +153,13 @@ func TestAdaptedRenewals(t *testing.T) {
 }
 
 // A falling driver panics in every request.
-type falling struct{ driver.Driver }
+type falling struct{ adapt.Methods }
 
 func (falling) Request(context.Context, driver.Claim) (driver.Status, error) { panic("it fell") }
 
 // A panic gets to the caller of Do, once the other operations of the batch have their results.
-func TestAdaptedPanics(t *testing.T) {
-	d := driver.Adapt(falling{memlock.New()})
+func TestPanics(t *testing.T) {
+	d := adaptedTo(falling{engine()})
 	defer d.Close()
 	for name, ops := range map[string][]driver.Op{
 		"alone":    {op(driver.OpRequest, "a")},
@@ -137,9 +185,8 @@ func TestAdaptedPanics(t *testing.T) {
 }
 
 // A subscriber is told of what happens to claims and queues, until stop is called.
-func TestAdaptedEvents(t *testing.T) {
-	store := memlock.New()
-	d := driver.Adapt(store)
+func TestEvents(t *testing.T) {
+	d := adaptedTo(engine())
 	defer d.Close()
 	told := make(chan driver.Event, 100)
 	stop := d.Subscribe(func(e driver.Event) { told <- e })
@@ -177,9 +224,8 @@ func TestAdaptedEvents(t *testing.T) {
 }
 
 // Close ends what waits, so that nothing of a driver is left.
-func TestAdaptedClose(t *testing.T) {
-	store := memlock.New()
-	d := driver.Adapt(store)
+func TestClose(t *testing.T) {
+	d := adaptedTo(engine())
 	results(t, d, op(driver.OpRequest, "holder"), op(driver.OpWatch, ""))
 	results(t, d, op(driver.OpRequest, "next"))
 	if err := d.Close(); err != nil {

@@ -1,7 +1,7 @@
-package driver
+package adapt
 
 // A Mailbox keeps the newest word about one claim until Wait collects it, so that nothing is missed between the request
-// and Wait, or between one Wait and the next; see [Waiter]. Putting word in never blocks. If the word is only that
+// and Wait, or between one Wait and the next; see [Methods]. Putting word in never blocks. If the word is only that
 // there is something to look at, T is struct{}.
 //
 // All methods are safe for concurrent use. If several goroutines wait for the word, one gets it.

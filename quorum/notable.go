@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Notices implements [driver.Noticer]: it says for how long no lock can be had because too many nodes have just
-// started.
-func (d *Driver) Notices(ctx context.Context) (told []driver.Finding) {
+// notable returns what people should know before they use the quorum: that an option gives up a promise, and for how
+// long no lock can be had because too many nodes have just started.
+func (d *Driver) notable(ctx context.Context) (told []driver.Finding) {
 	if d.unsafeFresh {
 		told = append(told, driver.Finding{
 			Level: driver.Unsafe,
