@@ -45,9 +45,9 @@ func (m *RWMutex) part() *part { return &part{m.lock, writer} }
 //
 // It acquires the locks in the order of their names, and locks of the same name in the order of their stores, whatever
 // the order of the arguments. So callers who want the same locks never wait for each other in a circle, in this process
-// or another. For that a store must have the same name everywhere: the one that its driver gives (Store of [driver.Traits]),
-// or else the URL given to [Open], which all programs should spell alike. Two locks of the same name on stores without
-// such names are refused with an error that matches [errors.ErrUnsupported].
+// or another. For that a store must have the same name everywhere: the one that its driver gives (Store of
+// [driver.Traits]), or else the URL given to [Open], which all programs should spell alike. Two locks of the same name
+// on stores without such names are refused with an error that matches [errors.ErrUnsupported].
 //
 // A lock that is given twice is ErrDeadlock, also through two clients of one store. So is a context that already holds
 // one of the locks, unless WithReentrant counts it. Even then it is ErrDeadlock if LockAll would have to wait for a

@@ -111,7 +111,7 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 	}
 	v.own = own[0]
 	if q.scope == justAhead {
-		v.blocked, v.behind = d.isBlocked(q, v.own, rangeOf(answer, q.places[1]).Kvs), e.IsFollowed()
+		v.blocked, v.partial = d.isBlocked(q, v.own, rangeOf(answer, q.places[1]).Kvs), true
 		return v, nil
 	}
 	last := rangeOf(answer, q.places[2]).Kvs

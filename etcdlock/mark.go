@@ -24,7 +24,8 @@ func (v view) worthMarking() bool {
 // markAgain marks a granted claim where that failed before: those behind it may wait for nothing else.
 func (d *Driver) markAgain(e *claim, v view) {
 	bounds := e.Bounds()
-	if v.behind && bounds != (leased.Bounds{}) && !v.own.exclusive() && v.own.Fits == nil {
+	followed := v.behind || v.partial && e.IsFollowed()
+	if followed && bounds != (leased.Bounds{}) && !v.own.exclusive() && v.own.Fits == nil {
 		d.running.Go(func() { d.mark(e, v.own, bounds) })
 	}
 }

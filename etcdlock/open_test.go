@@ -132,7 +132,7 @@ func TestUserAndPassword(t *testing.T) {
 	if !errors.Is(err, driver.ErrRefused) || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("with a wrong password: got %v, want a refusal without the password", err)
 	}
-	findings, err := d.(*etcdlock.Driver).Check(limit(t), false)
+	findings, err := driver.Check(limit(t), d, false)
 	if err != nil || len(findings) == 0 {
 		t.Errorf("Check as a user with few rights: %+v, %v", findings, err)
 	}
@@ -230,7 +230,8 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	cluster := servers.EtcdCluster(t, 3)
 	d := mustOpen(t, "etcd://"+proxy.New(t, cluster[0].Addr).Addr+"?sync=1s")
-	client := d.(*etcdlock.Driver).Client()
+	own, _ := driver.As[*etcdlock.Driver](d)
+	client := own.Client()
 	until(t, "the client knows all members", func() bool { return len(client.Endpoints()) == 3 })
 	driver.Sleep(t.Context(), time.Second) // it is looked up that often
 	cluster[1].Pause(t)

@@ -17,6 +17,7 @@ type view struct {
 	own      seat
 	ahead    line
 	behind   bool // others are behind it
+	partial  bool // behind was not read
 	blocked  bool // what it waited for is as it was; only where no more was read
 }
 
@@ -127,7 +128,9 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 // note notes what was read, and answers about it.
 func (e *claim) note(v view, judged leased.Verdict) driver.Status {
 	waited := !e.IsGranted()
-	st := e.Note(leased.Reading{Verdict: judged, Behind: v.behind, Revoked: v.own.Revoked, Revision: v.revision})
+	st := e.Note(leased.Reading{
+		Verdict: judged, Behind: v.behind, Partial: v.partial, Revoked: v.own.Revoked, Revision: v.revision,
+	})
 	if waited && st.Granted {
 		e.stopWatching()
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Op] says of those that are Brief: one keep-alive for each of their leases, and a look at each claim in
-// as few transactions as etcd allows. If a claim still waits for the same claims, its Contended and Retry are those of
-// the last look that read the whole queue.
+// Renew renews claims, as [driver.Op] says of those that are Brief: one keep-alive for each of their leases, and a
+// look at each claim in as few transactions as etcd allows. If a claim still waits for the same claims, its Contended
+// and Retry are those of the last look that read the whole queue.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Op] says of those that are Brief: one heartbeat for each of their sessions, and a look at each claim.
+// Renew renews claims, as [driver.Op] says of those that are Brief: one heartbeat for each of their sessions, and a
+// look at each claim.
 func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	if d.lifetime.Err() != nil {
 		return nil, driver.ErrClosed

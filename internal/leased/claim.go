@@ -40,9 +40,11 @@ type Claim struct {
 	granted bool
 	bounds  Bounds // of the claim and those ahead when it was granted; zero until they are known
 	revoked bool
-	behind  bool // others were behind it at the last look
+	behind  bool // others were behind it at the last look that told
 	verdict Verdict
 	read    int64 // revision of the newest reading
+
+	readBehind int64 // revision of the newest that told who is behind
 }
 
 // Begin makes the claim live for ttl from now on. When nobody renews it in time, expired is called in a goroutine of

@@ -6,6 +6,7 @@ import "github.com/holdfast-go/holdfast/driver"
 type Reading struct {
 	Verdict  Verdict
 	Behind   bool  // others are behind it
+	Partial  bool  // the look did not tell who is behind it
 	Revoked  bool  // somebody asked its holder to let go; false where the look did not tell
 	Revision int64 // of the store; zero where readings come in the order in which they were taken
 }
@@ -23,7 +24,10 @@ func (c *Claim) Note(r Reading) driver.Status {
 	c.granted = c.granted || r.Verdict.Granted
 	c.revoked = c.revoked || r.Revoked
 	if r.Revision >= c.read {
-		c.behind, c.verdict, c.read = r.Behind, r.Verdict, r.Revision
+		c.verdict, c.read = r.Verdict, r.Revision
+	}
+	if !r.Partial && r.Revision >= c.readBehind {
+		c.behind, c.readBehind = r.Behind, r.Revision
 	}
 	if c.granted {
 		c.verdict = Verdict{Granted: true}

@@ -49,6 +49,26 @@ func TestOlderReading(t *testing.T) {
 	})
 }
 
+// A look that does not tell who is behind a claim takes nothing back that another one has told, whichever is noted
+// first.
+func TestPartialReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := Verdict{Watch: "the one ahead"}
+		told := Reading{Verdict: waits, Behind: true, Revision: 12}
+		partial := Reading{Verdict: waits, Partial: true, Revision: 13}
+		for _, readings := range [][]Reading{{told, partial}, {partial, told}} {
+			var cs Claims[*entry]
+			e := begin(&cs)
+			for i, r := range readings {
+				if st := e.Note(r); (i > 0 || !r.Partial) && !st.Contended {
+					t.Errorf("after %+v: %+v", readings[:i+1], st)
+				}
+			}
+			cs.Forget(e)
+		}
+	})
+}
+
 // A watch tells of a request to let go. A renewal that has read before that is noted later.
 func TestOlderReadingHidesNoRevocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
