@@ -145,6 +145,14 @@ func TestFollowBeforeASubscription(t *testing.T) {
 		cancel()
 	}()
 	request(ctx, held, true)
+	answered, leave := context.WithCancel(t.Context())
+	again := driver.Op{Kind: driver.OpRequest, Claim: held, Follow: true}
+	d.Do(answered, []driver.Op{again}, func(_ int, r driver.Result) { // no record names a channel yet
+		if r.Err != nil || !r.Status.Granted {
+			t.Errorf("a renewal while the subscription is under way: %+v", r)
+		}
+		leave()
+	})
 	if err := other.Revoke(t.Context(), "jobs", held.ID); err != nil {
 		t.Fatal(err)
 	}
