@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 	"github.com/holdfast-go/holdfast/internal/bubble"
+	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
 // Deadlines are on the clock that nobody sets.
@@ -61,13 +62,22 @@ func TestWallClockSetWhileAClientLives(t *testing.T) {
 	}
 	defer bubble.Alone()()
 	path := filepath.Join(memoryFolder(t), "locks.db")
-	d := open(t, path)
+	d, err := driver.Open(t.Context(), fileURL(path)) // nobody subscribes: what follows claims must not end outside
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
 	before := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
 	now, back := time.Now().Round(0), time.Duration(0) // by the wall clock
 	synctest.Test(t, func(t *testing.T) {
 		back = time.Until(now)
 		for range 100 {
-			request(t, d, mutex(driver.NewID()), true)
+			op := driver.Op{Kind: driver.OpRequest, Claim: mutex(driver.NewID())}
+			d.Do(t.Context(), []driver.Op{op}, func(_ int, r driver.Result) {
+				if r.Err != nil || !r.Status.Granted {
+					t.Errorf("a request: %+v", r)
+				}
+			})
 		}
 	})
 	after := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
@@ -192,7 +202,8 @@ func TestWaitSeesOtherBoot(t *testing.T) {
 	d, c := open(t, path), mutex("m")
 	request(t, d, c, true)
 	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
-	if _, err := d.Wait(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+	engine, _ := driver.As[*sqlite.Driver](d)
+	if _, err := engine.Wait(t.Context(), c); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait: %v, want ErrGone", err)
 	}
 }
