@@ -9,7 +9,7 @@ import (
 type Lister interface {
 	// List yields the names of locks that start with prefix and have claims in their queue, in no particular order,
 	// each once. After an error it yields no more. A lock whose records cannot be read, because of their format or the
-	// client's rights, is no error: it is listed like the others, and Queue says what is wrong with it.
+	// client's rights, is no error: it is listed like the others, and OpQueue says what is wrong with it.
 	List(ctx context.Context, prefix string) iter.Seq2[string, error]
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A Driver is a client of a store. It implements every ability of package driver that does not need a server.
+// A Driver is a client of a store. It does operations of every kind, and is a [driver.Lister].
 type Driver struct {
 	store *store
 	tells map[*func(driver.Event)]struct{} // guarded by the store's mutex

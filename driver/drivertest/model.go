@@ -180,7 +180,7 @@ func (m *model) renew(client int, c *modelled, off uint64) {
 		}
 		st := results[0].Status
 		if !st.Granted {
-			st.Contended, st.Retry = false, 0 // see driver.Renewer
+			st.Contended, st.Retry = false, 0 // see driver.Op.Brief
 		}
 		return st, results[0].Err
 	})
