@@ -12,18 +12,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
-// A gathering driver gains by batches what it says.
-type gathering struct {
-	*template.Driver
-	alone, inFlight int
-}
-
-func (d gathering) Traits() driver.Traits {
-	t := d.Driver.Traits()
-	t.Alone, t.MaxInFlight = d.alone, d.inFlight
-	return t
-}
-
 // slow is a store as it is over a network, where answers come from another time than calls.
 var slow = faults{latency: 2 * time.Millisecond, conflict: 0.05, watchDelay: 20 * time.Millisecond}
 
@@ -47,7 +35,7 @@ func TestDriver(t *testing.T) {
 					s := newStore(row.faults, rand.New(rand.NewPCG(rand.Uint64(), 0)))
 					stores.Store(s, true)
 					return func(t testing.TB) driver.Driver {
-						f := drivertest.NewFacade(gathering{template.New(s), row.alone, row.inFlight})
+						f := drivertest.Gather(template.New(s), row.alone, row.inFlight)
 						t.Cleanup(func() { f.Close() })
 						return f
 					}
