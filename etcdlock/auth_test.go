@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/pace"
@@ -58,7 +57,7 @@ func shortTokens(t *testing.T) (addr string) {
 func TestListenAfterTheToken(t *testing.T) {
 	t.Parallel()
 	addr := shortTokens(t)
-	d, other := mustOpen(t, login+addr).(*etcdlock.Driver), mustOpen(t, login+addr).(*etcdlock.Driver)
+	d, other := own(mustOpen(t, login+addr)), own(mustOpen(t, login+addr))
 	for i, name := range []string{"first", "second"} {
 		c := acquire(t, d, claim(name, long))
 		heard := make(chan struct{}, 100)
@@ -191,7 +190,7 @@ func TestPermissionForOneOfSome(t *testing.T) {
 	t.Parallel()
 	one := []*servers.Server{servers.Etcd(t)}
 	withPasswords(t, one, "a/", "b/")
-	d := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver)
+	d := own(mustOpen(t, login+one[0].Addr))
 	a, b := acquire(t, d, claim("a", long)), acquire(t, d, claim("b", long))
 	etcdctl(t, one, "--user", "root:s3cret-root", "role", "revoke-permission", "locks", "--prefix=true", "/holdfast/b/")
 	results, err := d.Renew(limit(t), []driver.Claim{a, b})
@@ -206,7 +205,7 @@ func TestLeaseOfWhatIsNotPermitted(t *testing.T) {
 	t.Parallel()
 	one := []*servers.Server{servers.Etcd(t)}
 	withPasswords(t, one, "a/", "b/", "c/")
-	d := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver)
+	d := own(mustOpen(t, login+one[0].Addr))
 	const ttl = 4 * time.Second
 	release(t, d, acquire(t, d, claim("b", ttl))) // its tombstone stays
 	a, b, waiting := acquire(t, d, claim("a", ttl)), acquire(t, d, claim("b", ttl)), enqueue(t, d, claim("a", ttl))
@@ -238,7 +237,7 @@ func TestListenWithoutPermission(t *testing.T) {
 	t.Parallel()
 	one := []*servers.Server{servers.Etcd(t)}
 	withPasswords(t, one, "a/", "b/")
-	d, root := mustOpen(t, login+one[0].Addr).(*etcdlock.Driver), mustOpen(t, "etcd://root:s3cret-root@"+one[0].Addr)
+	d, root := own(mustOpen(t, login+one[0].Addr)), mustOpen(t, "etcd://root:s3cret-root@"+one[0].Addr)
 	a, b := acquire(t, d, claim("a", long)), acquire(t, d, claim("b", long))
 	permission := func(do string, access ...string) {
 		args := append([]string{"--user", "root:s3cret-root", "role", do, "locks", "--prefix=true"}, access...)

@@ -230,8 +230,7 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	cluster := servers.EtcdCluster(t, 3)
 	d := mustOpen(t, "etcd://"+proxy.New(t, cluster[0].Addr).Addr+"?sync=1s")
-	own, _ := driver.As[*etcdlock.Driver](d)
-	client := own.Client()
+	client := own(d).Client()
 	until(t, "the client knows all members", func() bool { return len(client.Endpoints()) == 3 })
 	driver.Sleep(t.Context(), time.Second) // it is looked up that often
 	cluster[1].Pause(t)

@@ -66,3 +66,9 @@ func TestEngine(t *testing.T) {
 
 // leaseSlack is what a lease may live longer than its claims.
 const leaseSlack = 2 * time.Second
+
+// own returns the driver behind a Facade, for tests of its own methods.
+func own(d driver.Driver) *etcdlock.Driver {
+	etcd, _ := driver.As[*etcdlock.Driver](d)
+	return etcd
+}
