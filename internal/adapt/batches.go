@@ -19,7 +19,10 @@ type Batches struct {
 // New returns the Batches of an engine.
 func New(engine Methods) *Batches {
 	b := &Batches{engine: engine}
-	b.events.Wait, b.events.Listen, b.events.Changed = engine.Wait, engine.Listen, engine.Watch
+	b.events.Wait, b.events.Changed = engine.Wait, engine.Watch
+	if l, ok := engine.(listener); ok {
+		b.events.Listen = l.Listen
+	}
 	return b
 }
 

@@ -23,16 +23,20 @@ type Methods interface {
 	// [driver.Op.Brief].
 	Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error)
 
-	// Wait, Listen and Watch are what [driver.Followers] need. A claim is waited for while it waits; when it is
-	// granted, it is listened for.
+	// Wait and Watch are what [driver.Followers] need.
 	Wait(ctx context.Context, c driver.Claim) (driver.Status, error)
-	Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error)
 	Watch(ctx context.Context, name string) error
 }
 
 // Kinds are the operations of an engine that has [Methods].
 const Kinds = driver.Kinds(1<<driver.OpRequest | 1<<driver.OpRelease | 1<<driver.OpQueue | 1<<driver.OpBreak |
 	1<<driver.OpRevoke | 1<<driver.OpValue | 1<<driver.OpSetValue | 1<<driver.OpWatch)
+
+// A listener tells of granted claims without a goroutine for each: see [driver.Followers]. For an engine that is none,
+// they are waited for.
+type listener interface {
+	Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error)
+}
 
 // A peeker reads the head of a queue without the rest, which may be long.
 type peeker interface {

@@ -22,6 +22,7 @@ const patience = 5 * time.Minute
 type Driver interface {
 	driver.Driver
 	adapt.Methods
+	Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error)
 }
 
 // A Requester has the two methods by which claims come and go.
