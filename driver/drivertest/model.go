@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/memlock"
 )
@@ -27,17 +28,28 @@ const (
 func runModel(t *testing.T, h Harness) {
 	var wg sync.WaitGroup
 	for i := range modelRuns {
-		wg.Go(func() {
-			h.run(t, fmt.Sprint(i), func(t *pace.T) {
-				e := newEnv(t, h, setting{})
-				if !fifo(e.d) {
-					t.Skip("without order the answers may differ")
-				}
-				newModel(e, random(t, i)).run()
-			})
-		})
+		wg.Go(func() { runModelOnce(t, h, i) })
 	}
 	wg.Wait()
+}
+
+// RunModel compares a driver in memory with the reference, by as many random sequences of operations as are asked for.
+// It is for drivers that need more of them than the few of [Run].
+func RunModel(t *testing.T, h Harness, runs int) {
+	defer bubble.Alone()()
+	for i := 0; i < runs && !t.Failed(); i++ {
+		runModelOnce(t, h, i)
+	}
+}
+
+func runModelOnce(t *testing.T, h Harness, n int) {
+	h.run(t, fmt.Sprint(n), func(t *pace.T) {
+		e := newEnv(t, h, setting{})
+		if !fifo(e.d) {
+			t.Skip("without order the answers may differ")
+		}
+		newModel(e, random(t, n)).run()
+	})
 }
 
 // A model is a driver and the reference side by side.
@@ -171,6 +183,9 @@ func (m *model) request(client int, c *modelled, what string) {
 // renew requests a claim under its token, or under one that is off by so much.
 func (m *model) renew(client int, c *modelled, off uint64) {
 	m.note(client, c, fmt.Sprintf("renew with token + %d", off))
+	if c.tokens == [2]uint64{} && off == 0 {
+		c.owner = client // it has no token, so this queues it
+	}
 	m.compare(c, func(side int) (driver.Status, error) {
 		again := c.Claim
 		again.Token = c.tokens[side] + off
