@@ -49,7 +49,7 @@ var layers = []layer{
 		"the adapter brings another client to the same driver"},
 	{`(etcd|zk)lock`, `driver|internal/(adapt|leased)|` + helpers, `\.|` + aContract + `|` + forTests,
 		"a driver whose engine leases by session knows what those have in common, and no other driver"},
-	{`internal/leased`, `driver|internal/(adapt|boottime)`, ``,
+	{`internal/leased`, `driver|internal/(adapt|boottime)`, `driver/drivertest`,
 		"what such drivers have in common knows the contract, and no engine"},
 	{`redislock`, `driver|` + helpers, `\.|` + aContract + `|` + forTests,
 		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},

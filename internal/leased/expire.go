@@ -26,6 +26,19 @@ func (c *Claim) Live(ttl time.Duration, sent Instant) bool {
 	return true
 }
 
+// MayLive makes the claim live for ttl from an instant at least, before a request is sent by which this client would
+// become the one that keeps it: another client's answer may have promised as much. It reports whether the claim had not
+// ended.
+func (c *Claim) MayLive(ttl time.Duration, sent Instant) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.IsOver() || c.leaving {
+		return false
+	}
+	c.longest, c.until = max(c.longest, ttl), max(c.until, sent.Add(ttl)) // the timer looks when it fires
+	return true
+}
+
 // expire ends a claim that was not renewed. The timer calls it.
 func (c *Claim) expire() {
 	if c.leave() {

@@ -45,11 +45,26 @@ func (b Bounds) Add(s Seat) Bounds {
 // Fit reports whether a claim with these bounds is granted.
 func (b Bounds) Fit() bool { return b.Sum <= b.Limit }
 
-// A Seat is a claim in the queue, as far as others must know it to be judged.
+// A Seat is a claim in the queue. The first fields are what others must know to be judged.
 type Seat struct {
 	Weight, Limit int64
 	TTL           time.Duration // how long it lives at most unless it is renewed
 	Silent        bool          // it does not say when it is granted
+	Fits          *Bounds       // it says that it is granted, with these bounds; nil: it has not said so
+
+	ID       string
+	Place    string // where the store has it
+	Token    uint64
+	Version  int64 // changes with each change of the seat
+	Session  int64 // by which it lives
+	Revoked  bool  // somebody has asked the holder to let go
+	Detached bool
+	Foreign  bool // another library's: it can be neither revoked nor rewritten
+
+	// What follows is for people, and may be missing where it was not asked for.
+	Owner, Value string
+	Since        time.Time
+	Left         time.Duration
 }
 
 // IsExclusive reports whether the claim shares the lock with nobody.
