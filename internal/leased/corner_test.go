@@ -281,3 +281,27 @@ func TestEventBeforeTheAnswer(t *testing.T) {
 		}
 	})
 }
+
+// A panic of the store goes up to the caller of the batch, and nothing of the batch stays behind.
+func TestPanicOfTheStore(t *testing.T) {
+	inCorner(t, func(c *corner) {
+		c.holds(0, mutex("a")) // its session is there
+		batch := []driver.Op{
+			{Kind: driver.OpRequest, Claim: mutex("b")},
+			{Kind: driver.OpRequest, Claim: mutex("c")},
+			{Kind: driver.OpLook, Claim: mutex("a")},
+		}
+		c.stores[0].suffer(func(leased.Step) fate { panic("the store is broken") })
+		defer func() {
+			c.stores[0].suffer(nil)
+			if p := recover(); p == nil {
+				t.Error("the caller was told nothing")
+			}
+		}()
+		c.d[0].Do(context.Background(), batch, func(_ int, r driver.Result) {
+			if r.Err == nil {
+				t.Errorf("got %+v", r)
+			}
+		})
+	})
+}
