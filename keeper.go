@@ -74,7 +74,7 @@ func (c *tracked) grantedTTL() time.Duration { return time.Duration(c.ttl.Load()
 func (c *tracked) attempt() time.Duration { return attemptLimit(c.claim.TTL) }
 
 // A keeper renews all claims of a client, in batches, and notices when one could not be renewed in time. One goroutine
-// looks after the time while there is anything to keep; a few more do the asking. The former waits for nothing but its
+// looks after the time while there is anything to keep, and the Sender sends the renewals. It waits for nothing but its
 // alarm, which goes off after a suspension of the machine, too. So leases end in time whatever the backend, the network
 // and the handlers of others do.
 type keeper struct {

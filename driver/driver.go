@@ -6,8 +6,9 @@
 // in both states: by requesting it again. There is no other idea, so a driver never knows which kind of lock it serves.
 //
 // A driver implements [Driver], which does operations of some kinds; see [Kind]. What some engines can do besides are
-// small interfaces ([Lister], [Checker], [Reaper], [Inheriter], [Noter], [Sharder]), which callers find with [As] and
-// use through the portable function of the same file. Package drivertest is this contract as tests.
+// small interfaces ([Lister], [Checker], [Reaper], [Inheriter], [Noter], [Sharder]), which callers find with [As].
+// Where others can do without an ability, or say that they cannot, the function for that is in the same file. Package
+// drivertest is this contract as tests.
 package driver
 
 import (
@@ -116,6 +117,4 @@ type Traits struct {
 	Alone int
 	// MaxInFlight is how many attempts are under way before those that gather wait for the end of one. 0: no bound.
 	MaxInFlight int
-	// FirstTry is after how long another attempt may reach a server that answers sooner. 0: never.
-	FirstTry time.Duration
 }
