@@ -105,7 +105,7 @@ func change(t testing.TB, db *sql.DB, statement string) {
 func mutex(name string) driver.Claim { return claimed.Mutex(name, longTTL) }
 
 // request requests c, which must end up granted or waiting as wanted, and returns it with its token.
-func request(t testing.TB, d *drivertest.Facade, c driver.Claim, granted bool) driver.Claim {
+func request(t testing.TB, d claimed.Requester, c driver.Claim, granted bool) driver.Claim {
 	t.Helper()
 	c.Token = claimed.Ask(t, d, c, granted).Token
 	return c

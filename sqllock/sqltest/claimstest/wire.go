@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -18,7 +19,7 @@ func statements() proxy.Counter { return func([]byte) int { return 1 } }
 // any number of claims is renewed in one.
 func testRoundTrips(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
-	d := s.clientAt(t, p.Addr)
+	d, _ := driver.As[claimed.Driver](s.clientAt(t, p.Addr).Unwrap()) // nobody follows its claims
 	renew := func(claims ...driver.Claim) {
 		t.Helper()
 		results, err := d.Renew(t.Context(), claims)
