@@ -14,14 +14,18 @@ func Example() {
 	store := memlock.New()
 	alice, bob := holdfast.New(store), holdfast.New(store.Client())
 
-	mine, _ := alice.Mutex("orders").Lock(ctx)
-	_, err := bob.Mutex("orders").TryLock(ctx)
-	fmt.Println("bob, while alice has the lock:", err)
-
-	mine.Release(ctx)
-	yours, _ := bob.Mutex("orders").TryLock(ctx)
-	fmt.Println("bob, after that, has a greater token:", yours.Token() > mine.Token())
+	mine, err := alice.Mutex("orders").Lock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer mine.Release(ctx)
+	yours, err := bob.Mutex("orders").TryLock(ctx)
+	if err != nil {
+		fmt.Println("bob:", err)
+		return
+	}
+	yours.Release(ctx)
 	// Output:
-	// bob, while alice has the lock: lock "orders" on mem: lock not acquired: it is taken; try later, or wait for it
-	// bob, after that, has a greater token: true
+	// bob: lock "orders" on mem: lock not acquired: it is taken; try later, or wait for it
 }
