@@ -229,7 +229,7 @@ func testReleaseLooksLate(t *testing.T, s Store) {
 // one carries these out.
 func testFewAreNoted(t *testing.T, s Store) {
 	const waiting, most = 450, 200
-	d, db := s.client(t), s.admin(t)
+	d, db := unfollowed(s.client(t)), s.admin(t)
 	line := []driver.Claim{request(t, d, mutex(t.Name()), true)}
 	for range waiting {
 		line = append(line, request(t, d, mutex(t.Name()), false))

@@ -132,6 +132,13 @@ func await(t testing.TB, d *drivertest.Facade, c driver.Claim) driver.Status {
 	}
 }
 
+// unfollowed returns the driver behind a Facade. Nobody follows the claims that are requested of it, so the server is
+// asked what the test asks, and no more.
+func unfollowed(d *drivertest.Facade) claimed.Driver {
+	own, _ := driver.As[claimed.Driver](d.Unwrap())
+	return own
+}
+
 // eventually asks until ok says yes.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -19,7 +18,7 @@ func statements() proxy.Counter { return func([]byte) int { return 1 } }
 // any number of claims is renewed in one.
 func testRoundTrips(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
-	d, _ := driver.As[claimed.Driver](s.clientAt(t, p.Addr).Unwrap()) // nobody follows its claims
+	d := unfollowed(s.clientAt(t, p.Addr))
 	renew := func(claims ...driver.Claim) {
 		t.Helper()
 		results, err := d.Renew(t.Context(), claims)
