@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // adopt renews a claim that another client requested, and keeps it from then on.
@@ -102,9 +103,11 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	if err != nil {
 		return err
 	}
-	extended := l.extend(c.TTL)
 	isNew := !l.own && e.attaching(l)
 	for done := false; !done; {
+		if err := e.mayLiveOn(ctx, l, c.TTL); err != nil {
+			return err
+		}
 		done, err = d.attachOnce(ctx, e, &own, l, notes, c)
 		if isNew && isRefusal(err) {
 			e.notAttaching(l)
@@ -122,7 +125,23 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 		}
 	}
 	e.attached(l, notes)
-	return extended(ctx)
+	return nil
+}
+
+// mayLiveOn makes the claim live for a TTL from now on at least, here and on the lease that it may be moved to,
+// before a request that moves it is sent. The client that kept it may have promised as much until then, and once
+// the claim is there it ends when this client says so, also where the request is not answered.
+func (e *claim) mayLiveOn(ctx context.Context, l *lease, ttl time.Duration) error {
+	now := leased.Now()
+	switch err := l.extend(ttl)(ctx); {
+	case isLeaseLost(err), err == errLeaseDenied:
+		return errNewLeaseLost
+	case err != nil:
+		return err
+	case !e.MayLive(ttl, now):
+		return driver.ErrGone
+	}
+	return nil
 }
 
 // notesFor returns the lease of the tombstone for a claim whose TTL becomes shorter: it lives for as long as a

@@ -2,6 +2,7 @@ package etcdlock_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/etcdlock"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/leasedtest"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -111,6 +113,19 @@ func (l *late) arriveLate() (arrive func()) {
 		default:
 		}
 	}
+}
+
+// loseMove loses the answer to the transaction after the next one, by which a renewal moves a claim that it has
+// looked at.
+func (l *late) loseMove() {
+	moves := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		return errors.Join(send(ctx), context.DeadlineExceeded)
+	})
+	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		l.next.Store(&moves)
+		return send(ctx)
+	})
+	l.next.Store(&looks)
 }
 
 // The first attempt arrives after the second was told that the lock is taken, and when it is free.
@@ -277,7 +292,7 @@ func TestAnswerToAnotherTTLAfterTheEnd(t *testing.T) {
 		_, err := d.Request(limit(t), c)
 		answer <- err
 	}()
-	driver.Sleep(t.Context(), 3*short) // its time has come
+	driver.Sleep(t.Context(), longer+2*short) // its time has come
 	close(deliver)
 	if err := <-answer; !errors.Is(err, driver.ErrGone) {
 		t.Fatalf("the answer that came after the end is %v", err)
@@ -288,8 +303,8 @@ func TestAnswerToAnotherTTLAfterTheEnd(t *testing.T) {
 	})
 }
 
-// A claim may have moved to another lease, by a request whose answer is lost, when the one that it was on ends. It does
-// not stay there when nobody renews it.
+// A claim may have moved to another lease, by a request whose answer is lost, when the one that it was on ends. It
+// does not stay there when nobody renews it.
 func TestMoveWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
@@ -298,14 +313,7 @@ func TestMoveWhoseAnswerIsLost(t *testing.T) {
 	keepRenewing(t, d, acquire(t, d, claim("beside", longer))) // so that the lease for that TTL lives on
 	c := acquire(t, d, claim("job", short))
 	before := leaseOf(t, client, "job")
-	moves := transaction(func(ctx context.Context, send func(context.Context) error) error {
-		return errors.Join(send(ctx), context.DeadlineExceeded)
-	})
-	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
-		d.next.Store(&moves)
-		return send(ctx)
-	})
-	d.next.Store(&looks)
+	d.loseMove()
 	c.TTL = longer
 	if st, err := d.Request(limit(t), c); driver.IsAnswer(err) || leaseOf(t, client, "job") == before {
 		t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
@@ -316,13 +324,18 @@ func TestMoveWhoseAnswerIsLost(t *testing.T) {
 	leaves(t, other)
 }
 
-// The request that moves a claim may also arrive while the claim is removed, between looks at two of the leases that it
-// may be on.
+// The request that moves a claim may also arrive while the claim is removed, between looks at two of the leases
+// that it may be on.
 func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	d, other := newLate(t, addr), open(t, nil, addr)
-	acquire(t, d, claim("beside", long)) // its lease lives on
+	d, other, client := newLate(t, addr), open(t, nil, addr), dial(t, addr)
+	const longer = 3 * short
+	before := acquire(t, d, claim("before", longer))
+	if _, err := client.KeepAlive(limit(t), leaseOf(t, client, "before")); err != nil { // without transactions of d
+		t.Fatal(err)
+	}
+	release(t, d, before)
 	c := acquire(t, d, claim("job", short))
 	var arrive func()
 	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
@@ -330,9 +343,8 @@ func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
 		return send(ctx)
 	})
 	d.next.Store(&looks)
-	longer := c
-	longer.TTL = long
-	if st, err := d.Request(limit(t), longer); driver.IsAnswer(err) {
+	c.TTL = longer
+	if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
 		t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
 	}
 	removed := make(chan struct{})
@@ -345,6 +357,67 @@ func TestMoveThatArrivesDuringTheRemoval(t *testing.T) {
 	d.next.Store(&removes)
 	<-removed
 	leaves(t, other)
+}
+
+// A renewal moves a claim from another client's lease to this one's, and is not answered. The claim then lives for
+// as long as that request asked for: by what this client was answered before it would end sooner, though another
+// client's answer has promised more.
+func TestMoveKeepsAnotherClientsPromise(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	for name, detached := range map[string]bool{"held": false, "detached": true} {
+		pace.Run(t, name, func(t *pace.T) {
+			d, other := newLate(t.T, addr), open(t, nil, addr)
+			ttl := t.TTL(4 * time.Second)
+			c := acquire(t, d, claim("job "+rand.Text(), ttl))
+			c.Detached = detached
+			acquire(t, d, c)
+			driver.Sleep(t.Context(), ttl/2)
+			promised := time.Now().Add(ttl)
+			acquire(t, other, c)
+			driver.Sleep(t.Context(), ttl/4)
+			d.loseMove()
+			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+				t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
+			}
+			for time.Now().Before(promised) {
+				queue, err := other.Queue(limit(t), c.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left := time.Until(promised); len(queue) == 0 && left > 0 {
+					t.Fatalf("the claim has left the queue %v before the time that another client has promised", left)
+				}
+			}
+		})
+	}
+}
+
+// A claim is not moved to a lease that does not live for as long as the claim is to: another client's answer has
+// promised as much.
+func TestMoveToALeaseThatIsNotExtended(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	d, other, client := newLate(t, addr), open(t, nil, addr), dial(t, addr)
+	c := acquire(t, d, claim("job", long))
+	c.Detached = true
+	acquire(t, d, c)
+	d.stuck.Store(int64(leaseOf(t, client, "job")))
+	acquire(t, other, c)
+	promised := leaseOf(t, client, "job")
+	ctx, cancel := context.WithTimeout(limit(t), time.Second)
+	defer cancel()
+	if st, err := d.Request(ctx, c); driver.IsAnswer(err) {
+		t.Errorf("the lease of the claim was not extended, and yet: %+v, %v", st, err)
+	}
+	if leaseOf(t, client, "job") != promised {
+		t.Error("the claim was moved to the lease that is not extended")
+	}
+	d.stuck.Store(0)
+	acquire(t, d, c)
+	if leaseOf(t, client, "job") == promised {
+		t.Error("the claim was not moved once the lease was extended")
+	}
 }
 
 // leaves fails unless the claim on job leaves the queue, before the lease ends on which it may stay.
