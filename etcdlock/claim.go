@@ -29,6 +29,7 @@ type claim struct {
 	mu       sync.Mutex
 	lease    *lease
 	others   []*lease           // it may be on one of these, by a request that was not answered
+	leftOut  bool               // see isLeftOut
 	notes    *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
 	lifetime context.Context    // of the watches; nil until there is one
 	stop     context.CancelFunc // ends it

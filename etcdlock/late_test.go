@@ -10,6 +10,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -147,6 +148,81 @@ func TestTryArrivesLate(t *testing.T) {
 	arrive()
 	if queue, err := other.Queue(limit(t), "job"); err != nil || len(queue) > 0 {
 		t.Errorf("the queue is %+v, %v; want none: nobody knows of this claim", queue, err)
+	}
+}
+
+// A claim that would not wait, or was refused, is taken out of the queue by a step that may arrive late. No later
+// request with its ID is granted the lock: that step would take it away from its holder.
+func TestLeftOutLate(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	for name, leaveOut := range map[string]func(*testing.T, *late, *etcdlock.Driver, driver.Claim) (arrive func()){
+		"would not wait": func(t *testing.T, d *late, other *etcdlock.Driver, c driver.Claim) (arrive func()) {
+			held := acquire(t, other, claim(c.Name, long))
+			d.arriveLate() // never
+			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+				t.Fatalf("the first attempt was answered: %+v, %v", st, err)
+			}
+			tries := transaction(func(ctx context.Context, send func(context.Context) error) error {
+				arrive = d.arriveLate()
+				return send(ctx)
+			})
+			d.next.Store(&tries)
+			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+				t.Fatalf("the second attempt was answered: %+v, %v", st, err)
+			}
+			release(t, other, held)
+			return arrive
+		},
+		"waits no longer": func(t *testing.T, d *late, other *etcdlock.Driver, c driver.Claim) (arrive func()) {
+			held := acquire(t, other, claim(c.Name, long))
+			c.Queue = true
+			c = enqueue(t, d, c)
+			c.Queue = false
+			looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+				arrive = d.arriveLate()
+				return send(ctx)
+			})
+			d.next.Store(&looks)
+			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+				t.Fatalf("the claim is said to be out of the queue: %+v, %v", st, err)
+			}
+			release(t, other, held)
+			if results, err := d.Renew(limit(t), []driver.Claim{c}); err != nil || results[0].Status.Granted {
+				t.Errorf("a renewal answers %+v, %v", results, err)
+			}
+			return arrive
+		},
+		"was refused": func(t *testing.T, d *late, _ *etcdlock.Driver, c driver.Claim) (arrive func()) {
+			c.Queue = true
+			refused := transaction(func(ctx context.Context, send func(context.Context) error) error {
+				arrive = d.arriveLate()
+				if err := send(ctx); err != nil {
+					return err
+				}
+				return rpctypes.ErrGRPCNoSpace
+			})
+			d.next.Store(&refused)
+			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+				t.Fatalf("the claim is said to be out of the queue: %+v, %v", st, err)
+			}
+			return arrive
+		},
+	} {
+		d, other, c := newLate(t, addr), open(t, nil, addr), claim(name, long)
+		c.Queue = false
+		arrive := leaveOut(t, d, other, c)
+		for _, c.Queue = range []bool{false, true} {
+			st, err := d.Request(limit(t), c)
+			if st.Granted {
+				t.Errorf("%s: it is granted, %+v, while a step that takes it out of the queue may still come", name, st)
+			} else if err != nil && !errors.Is(err, driver.ErrGone) {
+				t.Errorf("%s: the next request answers %v", name, err)
+			}
+		}
+		held := acquire(t, other, claim(name, long))
+		arrive()
+		acquire(t, other, held)
 	}
 }
 

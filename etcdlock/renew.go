@@ -41,7 +41,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 // plain reports whether renewing the claim takes no more than looking at it.
 func (d *Driver) plain(e *claim, c driver.Claim) bool {
 	token := e.Token()
-	return !e.isGone() && token != 0 && c.Token == token && d.begin(context.Background(), c) == nil
+	return !e.isGone() && !e.isLeftOut() && token != 0 && c.Token == token && d.begin(context.Background(), c) == nil
 }
 
 // A renewal is one of a batch.

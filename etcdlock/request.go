@@ -30,6 +30,11 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	token := e.Token()
 	switch {
+	case !e.isGone() && e.isLeftOut():
+		if err := d.leaveOut(ctx, e); err != nil || !c.Queue {
+			return driver.Status{}, err
+		}
+		return driver.Status{}, driver.ErrGone
 	case e.isGone() && c.Token != 0 && !e.IsLeaving():
 		st, err := d.adopt(ctx, c) // another client may have taken it over
 		return st, repeatedly(err)
@@ -188,6 +193,7 @@ func (d *Driver) queued(
 // its time ends.
 func (d *Driver) refuse(e *claim, err error) error {
 	if e.maybeQueued() {
+		e.beLeftOut()
 		if removeErr := e.removeOnce(); removeErr != nil {
 			return removeErr
 		}

@@ -56,17 +56,34 @@ func (d *Driver) unlessWaiting(
 	return driver.Status{}, d.leaveOut(ctx, e)
 }
 
-// leaveOut drops a claim that would not wait, and takes it out of the queue. Where an earlier attempt may still arrive,
-// the ID is barred: that attempt would put the claim into the queue, where nobody knows of it any more.
+// leaveOut drops a claim that would not wait, and takes it out of the queue. Where an earlier attempt may still
+// arrive, the ID is barred: that attempt would put the claim into the queue, where nobody knows of it any more.
+// From then on the claim is left out for good.
 func (d *Driver) leaveOut(ctx context.Context, e *claim) error {
 	if !e.maybeQueued() {
 		d.claims.Forget(e)
 		return nil
 	}
+	e.beLeftOut()
 	if err := d.undo(ctx, e); !answersGone(err) {
 		return err
 	}
 	return nil
+}
+
+// beLeftOut notes that a step is about to be sent that takes the claim out of the queue, and bars its ID.
+func (e *claim) beLeftOut() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leftOut = true
+}
+
+// isLeftOut reports whether such a step was sent. It may arrive late, and would take the claim away from a holder:
+// so no request is granted the lock under this ID any more.
+func (e *claim) isLeftOut() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.leftOut
 }
 
 // took answers about a claim that was put where it is granted.
