@@ -456,16 +456,50 @@ func TestMoveKeepsAnotherClientsPromise(t *testing.T) {
 			if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
 				t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
 			}
-			for time.Now().Before(promised) {
-				queue, err := other.Queue(limit(t), c.Name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if left := time.Until(promised); len(queue) == 0 && left > 0 {
-					t.Fatalf("the claim has left the queue %v before the time that another client has promised", left)
-				}
-			}
+			staysUntil(t, other, c, promised)
 		})
+	}
+}
+
+// A request that would move a claim to another client's lease arrives after a renewal was answered. It does not make
+// the claim end before the time of that answer.
+func TestMoveThatArrivesAfterARenewal(t *testing.T) {
+	t.Parallel()
+	addr := server(t).Addr
+	pace.Run(t, "in time", func(t *pace.T) {
+		d, other := newLate(t.T, addr), open(t, nil, addr)
+		ttl := t.TTL(4 * time.Second)
+		c := acquire(t, other, claim("job "+rand.Text(), ttl))
+		c.Detached = true
+		acquire(t, other, c)
+		var arrive func()
+		looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
+			arrive = d.arriveLate()
+			return send(ctx)
+		})
+		d.next.Store(&looks)
+		if st, err := d.Request(limit(t), c); driver.IsAnswer(err) {
+			t.Fatalf("the claim was to move without an answer: %+v, %v", st, err)
+		}
+		driver.Sleep(t.Context(), ttl/2)
+		promised := time.Now().Add(ttl)
+		acquire(t, other, c)
+		arrive()
+		staysUntil(t, other, c, promised)
+	})
+}
+
+// staysUntil fails if a claim leaves the queue before this time.
+func staysUntil(t *pace.T, d claimed.Driver, c driver.Claim, promised time.Time) {
+	t.Helper()
+	for time.Now().Before(promised) {
+		queue, err := d.Queue(limit(t), c.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(promised); len(queue) == 0 && left > 0 {
+			t.Fatalf("the claim has left the queue %v before the time that was promised", left)
+		}
 	}
 }
 

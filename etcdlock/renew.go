@@ -144,7 +144,9 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 	})
 }
 
-// answer answers about one claim that was looked at.
+// answer answers about one claim that was looked at. One that is left alone may be renewed by several clients, each on
+// a lease of its own. Each renewal writes it anew, so that no request moves it that another client has sent before and
+// that arrives after the answer: its lease may end before the time that is answered here.
 func (d *Driver) answer(
 	ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse,
 ) (res driver.Result) {
@@ -153,7 +155,7 @@ func (d *Driver) answer(
 	if err != nil {
 		return driver.Result{Err: err}
 	}
-	if v.own.Detached != r.asked.Detached || v.own.lease != e.leased().id || !e.leased().serves(r.asked) {
+	if r.asked.Detached || v.own.Detached || v.own.lease != e.leased().id || !e.leased().serves(r.asked) {
 		err := d.attach(ctx, e, v.own, r.asked)
 		if r.older = err == errLeftAlone; err != nil && !r.older {
 			return driver.Result{Err: err}
