@@ -73,6 +73,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = %s
 default_pool_size = 50
+max_client_conn = 1000
 ignore_startup_parameters = extra_float_digits`, to.Port(), s.Port(), mode)
 }
 
