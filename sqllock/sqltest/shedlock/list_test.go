@@ -92,13 +92,14 @@ func listed(t *testing.T, d *drivertest.Facade, prefix string) (names []string) 
 func (s server) counted(t *testing.T, addr string) (*drivertest.Facade, *atomic.Int64) {
 	t.Helper()
 	rows := new(atomic.Int64)
-	return s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return counted{c, rows} }), rows
+	d := s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return counted{c, rows} })
+	return drivertest.NewFacade(d), rows
 }
 
 // openThrough opens a client whose connections are made by what wrap makes of the usual connector.
 func (s server) openThrough(
 	t testing.TB, addr string, wrap func(sqldriver.Connector) sqldriver.Connector,
-) *drivertest.Facade {
+) driver.Driver {
 	t.Helper()
 	connector, err := s.Pool(t, addr).Driver().(sqldriver.DriverContext).OpenConnector(s.Source(addr))
 	if err != nil {
@@ -107,7 +108,7 @@ func (s server) openThrough(
 	db := sql.OpenDB(wrap(connector))
 	t.Cleanup(func() { db.Close() })
 	dialect := map[string]*sqllock.Dialect{"mariadb": sqllock.MySQL, "postgres": sqllock.Postgres}[s.Name]
-	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock}))
+	d, err := sqllock.New(t.Context(), db, dialect, &sqllock.Options{Layout: sqllock.ShedLock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/effort"
 )
 
@@ -86,7 +85,7 @@ type answer struct {
 
 // A stepwise driver stops before each statement of a request.
 type stepwise struct {
-	*drivertest.Facade
+	driver.Driver
 	stopped chan bool // whether there is a statement: the request has ended if not
 	goOn    chan struct{}
 	ended   bool
@@ -96,7 +95,7 @@ type stepwise struct {
 func (s server) stepwise(t testing.TB, addr string) *stepwise {
 	t.Helper()
 	w := &stepwise{ended: true}
-	w.Facade = s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return watched{c, w} })
+	w.Driver = s.openThrough(t, addr, func(c sqldriver.Connector) sqldriver.Connector { return watched{c, w} })
 	return w
 }
 
@@ -105,8 +104,8 @@ func (w *stepwise) begin(c driver.Claim) <-chan answer {
 	w.stopped, w.goOn, w.ended = make(chan bool), make(chan struct{}), false
 	done := make(chan answer, 1)
 	go func() {
-		st, err := w.Request(context.Background(), c)
-		done <- answer{st, err}
+		op := driver.Op{Kind: driver.OpRequest, Claim: c} // of a claim that nobody follows
+		w.Do(context.Background(), []driver.Op{op}, func(_ int, r driver.Result) { done <- answer{r.Status, r.Err} })
 		w.stopped <- false
 	}()
 	w.ended = !<-w.stopped
