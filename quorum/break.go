@@ -110,7 +110,7 @@ func breakAny(
 	ctx context.Context, n *node, name, id string, entries []driver.Entry,
 ) (ended []string, err error) {
 	for _, e := range entries {
-		if _, ok := roundOf(id, e.ID); !ok {
+		if !isOf(id, e.ID) {
 			continue
 		}
 		op := driver.Op{Kind: driver.OpBreak, Claim: driver.Claim{Name: name, ID: e.ID}}

@@ -58,7 +58,18 @@ func roundID(id string, round int) string {
 	if round <= 1 {
 		return id
 	}
-	suffix := "-" + strconv.Itoa(round)
+	return withSuffix(id, "-"+strconv.Itoa(round))
+}
+
+// turnID is the ID that a claim has in the line, for its nth place there. It is that of no round: a node tells what
+// happens to a claim, and keeps operations on it apart, by the ID alone, whatever the lock.
+func turnID(id string, n int) string { return withSuffix(id, "-"+strconv.Itoa(n)+turnMark) }
+
+// turnMark ends the IDs of places in line.
+const turnMark = "t"
+
+// withSuffix returns an ID of a bounded length, made of that of a claim.
+func withSuffix(id, suffix string) string {
 	if len(id)+len(suffix) > boundID {
 		sum := sha256.Sum256([]byte(id))
 		id = hex.EncodeToString(sum[:16])
@@ -77,6 +88,22 @@ func roundOf(id, onNode string) (round int, ok bool) {
 	}
 	round, err := strconv.Atoi(onNode[cut+1:])
 	return round, err == nil && round > 1 && roundID(id, round) == onNode
+}
+
+// isOf reports whether a claim has this ID on a node, in a round or in line.
+func isOf(id, onNode string) bool {
+	if _, ok := roundOf(id, onNode); ok {
+		return true
+	}
+	n, ok := placeOf(onNode)
+	return ok && turnID(id, n) == onNode
+}
+
+// placeOf returns the number in the ID of a place in line.
+func placeOf(onNode string) (n int, ok bool) {
+	marked, ok := strings.CutSuffix(onNode, turnMark)
+	n, err := strconv.Atoi(marked[strings.LastIndexByte(marked, '-')+1:])
+	return n, ok && err == nil
 }
 
 func newClaim(c driver.Claim, nodes int) *claim {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -115,15 +114,15 @@ func waiters(name string, holders []driver.Entry, views []heard[view]) (waiting 
 	return waiting
 }
 
-// baseOf is the ID of the claim whose round has this ID on the nodes. IDs of the core never end like those of later
-// rounds.
+// baseOf is the ID of the claim that has this ID on the nodes, in a round or in line. IDs of the core never end like
+// those of later rounds, nor like those of places.
 func baseOf(onNode string) string {
 	cut := strings.LastIndexByte(onNode, '-')
 	if cut < 1 {
 		return onNode
 	}
-	if round, err := strconv.Atoi(onNode[cut+1:]); err == nil && round > 1 && roundID(onNode[:cut], round) == onNode {
-		return onNode[:cut]
+	if base := onNode[:cut]; isOf(base, onNode) {
+		return base
 	}
 	return onNode
 }

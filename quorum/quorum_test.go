@@ -730,3 +730,33 @@ func TestUnknownVoteIsUndone(t *testing.T) {
 		}
 	})
 }
+
+// No ID is that of claims on two locks of a node: it would forget what it is to tell of one when the other is released,
+// and operations on one would wait for those on the other.
+func TestIDsOnANode(t *testing.T) {
+	inTime(t, 3, func(t *testing.T, ps parts) {
+		var mu sync.Mutex
+		locks := make(map[string]string) // by ID
+		nodes := make([]driver.Driver, len(ps))
+		for i, p := range ps {
+			nodes[i] = batch.Intercept(p, func(_ context.Context, op driver.Op, pass passOn) driver.Result {
+				if op.Kind.IsOnClaim() {
+					mu.Lock()
+					defer mu.Unlock()
+					if lock, known := locks[op.Claim.ID]; known && lock != op.Claim.Name {
+						t.Errorf("the ID %s is on %q and on %q", op.Claim.ID, lock, op.Claim.Name)
+					}
+					locks[op.Claim.ID] = op.Claim.Name
+				}
+				return pass(op)
+			})
+		}
+		d := quorumOf(t, nodes, &quorum.Options{MaxTTL: ttl})
+		held, next := acquire(t, d, claim("jobs")), claim("jobs")
+		granted := make(chan driver.Claim)
+		go func() { granted <- await(t, d, next) }()
+		pass(time.Second)
+		release(t, d, held)
+		release(t, d, <-granted)
+	})
+}

@@ -83,7 +83,7 @@ func (d *Driver) turnOf(cl *claim, try int) (t turn, ok bool) {
 	}
 	cl.turns++
 	c := cl.ask
-	c.Name, c.ID, c.Token, c.Queue = turnLock(cl.name), roundID(cl.id, cl.turns), 0, true
+	c.Name, c.ID, c.Token, c.Queue = turnLock(cl.name), turnID(cl.id, cl.turns), 0, true
 	cl.turn = &turn{at: d.keeper(cl.name, try), claim: c}
 	return *cl.turn, true
 }
@@ -196,7 +196,6 @@ func (d *Driver) othersAt(ctx context.Context, cl *claim, at int) bool {
 	op := driver.Op{Kind: driver.OpQueue, Claim: on(turnLock(cl.name)), Most: headOfLine}
 	line := n.do(ctx, &op, d.patience(cl.ttl()))
 	return line.Err == nil && slices.ContainsFunc(line.Queue, func(e driver.Entry) bool {
-		_, own := roundOf(cl.id, e.ID)
-		return !own
+		return !isOf(cl.id, e.ID)
 	})
 }
