@@ -79,7 +79,7 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// What is not one of the kinds says so, and names the engine.
+// An operation that is not one of the kinds gets an error that names the engine.
 func TestOtherKinds(t *testing.T) {
 	d := adaptedTo(engine())
 	for kind := driver.OpRequest; kind <= driver.OpLife; kind++ {

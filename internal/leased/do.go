@@ -18,7 +18,7 @@ type task struct {
 	ctx   context.Context
 	yield func(struct{}) bool // nil: the task is alone
 
-	// What a coroutine waits for: a step, or a function that may take long.
+	// A coroutine waits for a step, or for a function that may take long.
 	step    Step
 	outcome Outcome
 	long    func()

@@ -158,7 +158,7 @@ func (sp *spot) note(w WatchEvent) {
 	}
 }
 
-// What an event means to a claim.
+// These are what an event may mean to a claim.
 type meaning uint8
 
 const (

@@ -61,7 +61,7 @@ type Seat struct {
 	Detached bool
 	Foreign  bool // another library's: it can be neither revoked nor rewritten
 
-	// What follows is for people, and may be missing where it was not asked for.
+	// The fields below are for people, and may be missing where they were not asked for.
 	Owner, Value string
 	Since        time.Time
 	Left         time.Duration
