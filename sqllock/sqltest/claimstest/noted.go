@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
 // A scene is a lock whose holder has been released, which is only noted in the row of the lock so far: the claims of
@@ -162,10 +163,10 @@ func testNotedIsNotListed(t *testing.T, s Store) {
 func testNotesInARow(t *testing.T, s Store) {
 	const waiting = 4
 	db := s.admin(t)
-	var clients []*drivertest.Facade
+	var clients []claimed.Driver
 	var line []driver.Claim
 	for i := range 1 + waiting {
-		clients = append(clients, s.client(t))
+		clients = append(clients, unfollowed(s.client(t)))
 		line = append(line, request(t, clients[i], mutex(t.Name()), i == 0))
 	}
 	for i, c := range line[:waiting] {

@@ -114,7 +114,7 @@ func request(t testing.TB, d claimed.Requester, c driver.Claim, granted bool) dr
 var release = claimed.Release
 
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so or fails.
-func await(t testing.TB, d *drivertest.Facade, c driver.Claim) driver.Status {
+func await(t testing.TB, d claimed.Driver, c driver.Claim) driver.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
