@@ -171,7 +171,7 @@ func testBusyRowsOfANoteForReaders(t *testing.T, s Store) {
 // The row of one that waits for more than that release is in the way of nobody else, whether two may have the lock next
 // or one alone.
 func testBusyRowsBehindANote(t *testing.T, s Store) {
-	db, d, other := s.admin(t), unfollowed(s.client(t)), s.client(t)
+	db, d, other := s.admin(t), Unfollowed(s.client(t)), s.client(t)
 	changeAll(t, db, s.Rival.Prepare)
 	for next := range 2 {
 		permits := func(n int) driver.Claim {

@@ -166,7 +166,7 @@ func testNotesInARow(t *testing.T, s Store) {
 	var clients []claimed.Driver
 	var line []driver.Claim
 	for i := range 1 + waiting {
-		clients = append(clients, unfollowed(s.client(t)))
+		clients = append(clients, Unfollowed(s.client(t)))
 		line = append(line, request(t, clients[i], mutex(t.Name()), i == 0))
 	}
 	for i, c := range line[:waiting] {
@@ -230,7 +230,7 @@ func testReleaseLooksLate(t *testing.T, s Store) {
 // one carries these out.
 func testFewAreNoted(t *testing.T, s Store) {
 	const waiting, most = 450, 200
-	d, db := unfollowed(s.client(t)), s.admin(t)
+	d, db := Unfollowed(s.client(t)), s.admin(t)
 	line := []driver.Claim{request(t, d, mutex(t.Name()), true)}
 	for range waiting {
 		line = append(line, request(t, d, mutex(t.Name()), false))

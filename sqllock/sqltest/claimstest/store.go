@@ -132,9 +132,9 @@ func await(t testing.TB, d claimed.Driver, c driver.Claim) driver.Status {
 	}
 }
 
-// unfollowed returns the driver behind a Facade. Nobody follows the claims that are requested of it, so the server is
+// Unfollowed returns the driver behind a Facade. Nobody follows the claims that are requested of it, so the server is
 // asked what the test asks, and no more.
-func unfollowed(d *drivertest.Facade) claimed.Driver {
+func Unfollowed(d *drivertest.Facade) claimed.Driver {
 	own, _ := driver.As[claimed.Driver](d.Unwrap())
 	return own
 }

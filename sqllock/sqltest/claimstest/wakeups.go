@@ -127,7 +127,7 @@ func learns(
 // Two go on with one claim over one client. That one of them could not release it ends no news for the other, who hears
 // at once of a release that is answered.
 func testReleaseIsTold(t *testing.T, s Store) {
-	d, other := unfollowed(s.client(t)), s.client(t)
+	d, other := Unfollowed(s.client(t)), s.client(t)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, end := range map[string]func(driver.Claim) error{

@@ -18,7 +18,7 @@ func statements() proxy.Counter { return func([]byte) int { return 1 } }
 // any number of claims is renewed in one.
 func testRoundTrips(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
-	d := unfollowed(s.clientAt(t, p.Addr))
+	d := Unfollowed(s.clientAt(t, p.Addr))
 	renew := func(claims ...driver.Claim) {
 		t.Helper()
 		results, err := d.Renew(t.Context(), claims)

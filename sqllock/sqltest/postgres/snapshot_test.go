@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
+	"github.com/holdfast-go/holdfast/sqllock/sqltest/claimstest"
 )
 
 // uses are what a client does with a lock again and again.
@@ -45,16 +45,16 @@ func TestOldSnapshot(t *testing.T) {
 	var locks int
 	for _, use := range uses {
 		rounds := effort.Pick(400, use.soak)
-		fresh := often(t, unfollowed(d), use.cycle, more)
+		fresh := often(t, claimstest.Unfollowed(d), use.cycle, more)
 		if err := tx.QueryRow("SELECT count(*) FROM holdfast_locks").Scan(&locks); err != nil {
 			t.Fatal(err)
 		}
-		often(t, unfollowed(d), use.cycle, rounds)
+		often(t, claimstest.Unfollowed(d), use.cycle, rounds)
 		d.Close()
 		analyze(t, db)
 		before := entriesRead(t, db)
 		d, _ = migrated(t, server)
-		aged := often(t, unfollowed(d), use.cycle, more)
+		aged := often(t, claimstest.Unfollowed(d), use.cycle, more)
 		d.Close()
 		read := (entriesRead(t, db) - before) / more
 		d, _ = migrated(t, server)
@@ -163,12 +163,6 @@ func often(t testing.TB, d claimed.Driver, cycle func(testing.TB, claimed.Driver
 	}
 	slices.Sort(took)
 	return took[n/2]
-}
-
-// unfollowed returns the driver behind a Facade, whose claims nobody follows: what is counted is what its caller asks.
-func unfollowed(d *drivertest.Facade) claimed.Driver {
-	own, _ := driver.As[claimed.Driver](d.Unwrap())
-	return own
 }
 
 // entriesRead counts what sessions have read of indexes. They tell that at their end, so it waits for that.
