@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -116,13 +117,13 @@ func TestManyLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const leases = 10_000
 		l, a, b := twoClients(t)
-		before := goroutines()
+		before := bubble.Goroutines()
 		held := make([]*holdfast.Lease, leases)
 		for i := range held {
 			held[i] = must(a.Mutex(strconv.Itoa(i)).Lock(t.Context()))(t)
 		}
 		time.Sleep(3 * ttl)
-		if n := goroutines() - before; n > 20 {
+		if n := bubble.Goroutines() - before; n > 20 {
 			t.Errorf("%d goroutines for %d leases", n, leases)
 		}
 		if n := l.count("renew"); n > 3*3*leases/100 {

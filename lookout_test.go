@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/boottime"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -196,7 +197,7 @@ func TestListeningCostsNoGoroutines(t *testing.T) {
 			}
 			time.Sleep(ttl / 10) // until the backend was told to tell
 			synctest.Wait()
-			return goroutines()
+			return bubble.Goroutines()
 		}
 		one, many := listen(1), listen(1000)
 		if many > one {

@@ -3,7 +3,6 @@ package holdfast_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/batch"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/memlock"
 )
 
@@ -90,13 +90,6 @@ func TestUndoNamesTheToken(t *testing.T) {
 	})
 }
 
-// goroutines is how many there are. [runtime.NumGoroutine] may count some that have ended; a profile stops them all,
-// and counts.
-func goroutines() int {
-	n, _ := runtime.GoroutineProfile(make([]runtime.StackRecord, 5000))
-	return n
-}
-
 // However many leases expire in an outage, few goroutines and requests try to give them back, and for a TTL only.
 func TestUndoIsBounded(t *testing.T) {
 	for _, row := range []struct {
@@ -115,13 +108,13 @@ func TestUndoIsBounded(t *testing.T) {
 				const leases = 1000
 				l, a, _ := twoClients(t, row.opts...)
 				lockMany(t, a, leases)
-				before, most := goroutines(), 0
+				before, most := bubble.Goroutines(), 0
 				time.Sleep(ttl - time.Second)
 				l.set(row.outage)
 				for range 3 * int(ttl/time.Second) {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					most = max(most, goroutines()-before)
+					most = max(most, bubble.Goroutines()-before)
 				}
 				n := l.count("release")
 				if most > 30 || n > leases/2 {

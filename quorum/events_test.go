@@ -3,7 +3,6 @@ package quorum_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/memlock"
 	"github.com/holdfast-go/holdfast/quorum"
@@ -41,7 +41,7 @@ func TestFollowingTakesNoGoroutines(t *testing.T) {
 		d, other := inMemory(t)
 		const claims = 100
 		synctest.Wait()
-		before := runtime.NumGoroutine()
+		before := bubble.Goroutines()
 		held, told := make([]driver.Claim, claims), make([]*atomic.Int64, claims)
 		for i := range held {
 			held[i], told[i] = follow(t, d, claim(fmt.Sprint("job ", i)))
@@ -52,7 +52,7 @@ func TestFollowingTakesNoGoroutines(t *testing.T) {
 			}
 		}
 		pass(time.Second)
-		if more := runtime.NumGoroutine() - before; more > 0 {
+		if more := bubble.Goroutines() - before; more > 0 {
 			t.Errorf("%d claims that are held, and twice as many that wait, take %d goroutines", claims, more)
 		}
 		for i, c := range held {
@@ -334,7 +334,7 @@ func TestGivingUpInAnOutage(t *testing.T) {
 		acquire(t, ps.client(t), claim("jobs"))
 		d := ps.client(t)
 		settle(t, d)
-		before := runtime.NumGoroutine()
+		before := bubble.Goroutines()
 		c := claim("jobs")
 		if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
 			t.Fatalf("another has the lock: %+v, %v", st, err)
@@ -348,7 +348,7 @@ func TestGivingUpInAnOutage(t *testing.T) {
 		}
 		ps.each((*part).goOn)
 		pass(4 * ttl)
-		if more := runtime.NumGoroutine() - before; more > 0 {
+		if more := bubble.Goroutines() - before; more > 0 {
 			t.Errorf("%d goroutines more than before", more)
 		}
 	})

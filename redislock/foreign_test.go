@@ -3,7 +3,6 @@ package redislock_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -149,12 +149,12 @@ func TestForeignLeasesWithoutGoroutines(t *testing.T) {
 		}
 		lock(-1)
 		const leases = 100
-		before := runtime.NumGoroutine()
+		before := bubble.Goroutines()
 		var last *holdfast.Lease
 		for i := range leases {
 			last = lock(i)
 		}
-		if more := runtime.NumGoroutine() - before; more > leases/4 {
+		if more := bubble.Goroutines() - before; more > leases/4 {
 			t.Errorf("%s: %d leases cost %d goroutines", layout, leases, more)
 		}
 		srv.RedisCommand(t, "FLUSHALL")

@@ -2,10 +2,10 @@ package zklock_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/zklock"
 )
 
@@ -24,12 +24,12 @@ func TestLeasesWithoutGoroutines(t *testing.T) {
 	first := lock(-1)
 	defer first.Release(limit(t))
 	const leases = 200
-	before := runtime.NumGoroutine()
+	before := bubble.Goroutines()
 	all := make([]*holdfast.Lease, leases)
 	for i := range all {
 		all[i] = lock(i)
 	}
-	if more := runtime.NumGoroutine() - before; more > leases/4 {
+	if more := bubble.Goroutines() - before; more > leases/4 {
 		t.Errorf("%d leases cost %d goroutines", leases, more)
 	}
 	for i, l := range all {

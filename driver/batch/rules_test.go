@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/batch"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 )
 
 // A sharded engine serves each lock at the place that its name begins with.
@@ -720,11 +721,11 @@ func TestGo(t *testing.T) {
 		for i := range 500 {
 			ops = append(ops, renewal(fmt.Sprint(i)))
 		}
-		before := runtime.NumGoroutine()
+		before := bubble.Goroutines()
 		answers := 0
 		s.Go(t.Context(), ops, limit, func(int, batch.Answer) { answers++ })
 		e.attempts(t, 1)
-		if n := runtime.NumGoroutine() - before; n > 1 {
+		if n := bubble.Goroutines() - before; n > 1 {
 			t.Errorf("there are %d more goroutines, want one for the attempt", n)
 		}
 		e.attempt(t, 0).over()

@@ -1,4 +1,4 @@
-// Package bubble lets testing/synctest and the race detector work together.
+// Package bubble lets testing/synctest and the race detector work together, and counts goroutines.
 //
 // The runtime of Go keeps one context of the race detector for all timers of a bubble. When two processors run timers
 // of one bubble at the same time, both write to it, and the program crashes: "ThreadSanitizer: CHECK failed:
@@ -33,4 +33,11 @@ func Alone() (restore func()) {
 	}
 	before := runtime.GOMAXPROCS(1)
 	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// Goroutines counts the goroutines of the process. [runtime.NumGoroutine] may count some that have ended, 32 at a time;
+// a profile stops them all, and counts.
+func Goroutines() int {
+	n, _ := runtime.GoroutineProfile(make([]runtime.StackRecord, 5000))
+	return n
 }

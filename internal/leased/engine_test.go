@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/bubble"
 	"github.com/holdfast-go/holdfast/internal/effort"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
@@ -132,9 +132,9 @@ func TestNothingRunsForWaiters(t *testing.T) {
 				synctest.Wait()
 			}
 			wait("holding", 500)
-			before := runtime.NumGoroutine()
+			before := bubble.Goroutines()
 			wait("waiting", 500)
-			if more := runtime.NumGoroutine() - before; more > 0 {
+			if more := bubble.Goroutines() - before; more > 0 {
 				t.Errorf("%d goroutines more for 500 claims that wait", more)
 			}
 		})
