@@ -117,4 +117,7 @@ type Traits struct {
 	Alone int
 	// MaxInFlight is how many attempts are under way before those that gather wait for the end of one. 0: no bound.
 	MaxInFlight int
+	// Full is how many operations have to gather to leave at once, while others may still be about to ask: the engine
+	// works on them meanwhile. 0: all that can ask get to.
+	Full int
 }

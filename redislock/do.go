@@ -64,28 +64,11 @@ func (x *exchange) start(batch []driver.Op) {
 			if last := len(steps) - 1; !x.prepare(&steps[last]) {
 				steps = steps[:last]
 			}
-			if len(batch) <= mostApart && i < len(batch)-1 {
-				steps = x.sendFull(steps)
-			}
 		default:
 			x.apart(func() { x.look(&step{at: i, op: op}) })
 		}
 	}
 	x.send(steps)
-}
-
-// mostApart is how many operations a batch has at most of which each script is sent as soon as it is full, and answered
-// by itself. The scripts of a larger batch go in one pipeline: a goroutine for each would be many.
-const mostApart = 6 * mostInBatch
-
-// sendFull sends steps if there are enough for a script, while the next ones are made ready, and returns those that are
-// left. In one pipeline all would be told when the last has come. Where replicas must confirm, one WAIT is for all.
-func (x *exchange) sendFull(steps []step) (left []step) {
-	if len(steps) < mostInBatch || x.opts.Replicas > 0 || !x.goTogether() {
-		return steps
-	}
-	x.group.Go(func() { x.send(steps) })
-	return steps[len(steps):]
 }
 
 // apart does what may take long while other operations are done.

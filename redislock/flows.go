@@ -21,8 +21,6 @@ type flows struct {
 	blocks  time.Duration // how long a command may take by itself
 	connect time.Duration // until when the first answer must have come on a new connection
 
-	attempts attempts
-
 	calm atomic.Int64 // when the patience is at its least again: see patience
 
 	closed  atomic.Int64 // when a connection was closed last, as a time since started; zero: never

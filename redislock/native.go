@@ -45,7 +45,7 @@ func (d *native) Traits() driver.Traits {
 	t := driver.Traits{
 		Backend: "redis", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: ops, Store: d.opts.identity(), Alone: 3,
+		Ops: ops, Store: d.opts.identity(), Alone: 8, Full: mostInBatch,
 	}
 	if !d.conn.Cluster() {
 		t.Ops |= driver.KindsOf(driver.OpLife)

@@ -36,7 +36,7 @@ func (c rueidisConn) command(cmd Command) rueidis.Completed {
 
 func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
 	began := time.Since(started)
-	reply, err := c.do(ctx, cmd)
+	reply, err := within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, c.command(cmd)) })
 	if err != nil {
 		c.flows.answered(ctx, began, false)
 		return nil, err
@@ -44,24 +44,6 @@ func (c rueidisConn) Do(ctx context.Context, cmd Command) ([]string, error) {
 	values, err := rueidisValues(reply)
 	c.flows.answered(ctx, began, isReply(err))
 	return values, err
-}
-
-// do is within, for most calls, without what that allocates.
-func (c rueidisConn) do(ctx context.Context, cmd Command) (reply rueidis.RedisResult, err error) {
-	if c.flows == nil || ctx.Done() == nil || c.flows.isConnecting() {
-		return c.doWithin(ctx, cmd)
-	}
-	a := c.flows.begin(ctx)
-	defer func() { // also when the client panics: nobody may look at the attempt for ever
-		if c.flows.end(a) {
-			err = ctx.Err()
-		}
-	}()
-	return c.client.Do(ctx, c.command(cmd)), nil
-}
-
-func (c rueidisConn) doWithin(ctx context.Context, cmd Command) (rueidis.RedisResult, error) {
-	return within(ctx, c.flows, func() rueidis.RedisResult { return c.client.Do(ctx, c.command(cmd)) })
 }
 
 func (c rueidisConn) DoMany(ctx context.Context, cmds []Command) []Reply {

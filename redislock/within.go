@@ -5,7 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,13 +25,15 @@ func within[T any](ctx context.Context, f *flows, ask func() T) (reply T, err er
 	case f == nil || f.isConnecting():
 		return apart(ctx, ask)
 	}
-	a := f.begin(ctx)
-	defer func() { // also when the client panics: nobody may look at the attempt for ever
-		if f.end(a) {
-			err = ctx.Err()
-		}
-	}()
-	return ask(), nil
+	a := &attempt{flows: f, began: time.Since(started)}
+	stop := context.AfterFunc(ctx, a.free)
+	defer stop()
+	reply = ask()
+	a.over.Store(true)
+	if a.freed.Load() {
+		return reply, ctx.Err()
+	}
+	return reply, nil
 }
 
 // apart asks in a goroutine, which goes on when ctx ends, until rueidis returns.
@@ -46,81 +48,22 @@ func apart[T any](ctx context.Context, ask func() T) (reply T, err error) {
 	}
 }
 
-// attempts are the calls of a client that are made in place. Nothing is allocated for one, and no timer is set: while
-// there are some, all of them are looked at now and then.
-type attempts struct {
-	mu      sync.Mutex
-	all     []*attempt
-	alarm   *time.Timer // looks at them; nil: there was none yet
-	looking bool        // it is set
-}
-
 // An attempt is a call that is made in place.
 type attempt struct {
-	ctx   context.Context
+	flows *flows
 	began time.Duration // since started
-	at    int           // in attempts
-	ended bool          // ctx had, when it was looked at last
-	freed bool          // what it waited for was broken off
+	over  atomic.Bool
+	freed atomic.Bool // what it waited for was broken off
 }
-
-var unusedAttempts = sync.Pool{New: func() any { return new(attempt) }}
 
 // overdue is by how much a call has outlasted its context that does not heed it: the others have returned by then.
 const overdue = 10 * time.Millisecond
 
-// begin begins an attempt, whose context can end.
-func (f *flows) begin(ctx context.Context) *attempt {
-	a := unusedAttempts.Get().(*attempt)
-	s := &f.attempts
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	*a = attempt{ctx: ctx, began: time.Since(started), at: len(s.all)}
-	s.all = append(s.all, a)
-	if !s.looking {
-		s.looking = true
-		if s.alarm == nil {
-			s.alarm = time.AfterFunc(overdue, f.freeOverdue)
-		} else {
-			s.alarm.Reset(overdue)
-		}
-	}
-	return a
-}
-
-// end ends an attempt, and reports whether what it waited for was broken off.
-func (f *flows) end(a *attempt) (freed bool) {
-	s := &f.attempts
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := s.all[len(s.all)-1]
-	s.all[a.at], last.at = last, a.at
-	s.all[len(s.all)-1] = nil
-	s.all = s.all[:len(s.all)-1]
-	freed = a.freed
-	*a = attempt{}
-	unusedAttempts.Put(a)
-	return freed
-}
-
-// freeOverdue breaks off what attempts wait for whose contexts had ended already when they were looked at last.
-func (f *flows) freeOverdue() {
-	var stuck []time.Duration // when they began
-	s := &f.attempts
-	s.mu.Lock()
-	for _, a := range s.all {
-		if a.ended {
-			a.freed = true
-			stuck = append(stuck, a.began)
-		}
-		a.ended = a.ctx.Err() != nil
-	}
-	if s.looking = len(s.all) > 0; s.looking {
-		s.alarm.Reset(overdue)
-	}
-	s.mu.Unlock()
-	for _, began := range stuck {
-		f.breakOff(began)
+// free is called when the context of the attempt has ended, and returns when the attempt has.
+func (a *attempt) free() {
+	for time.Sleep(overdue); !a.over.Load(); time.Sleep(overdue) {
+		a.freed.Store(true)
+		a.flows.breakOff(a.began)
 	}
 }
 

@@ -11,7 +11,8 @@
 //     run yet, count for that: they may be about to ask for more.
 //  3. Otherwise it gathers with others. What has gathered leaves in order, at most 512 operations at a time,
 //     when fewer than Traits.MaxInFlight attempts of the lane are under way. First all goroutines that can run
-//     get to, because they may have something to add. An operation to which nothing was added is sent alone, too.
+//     get to, because they may have something to add, unless Traits.Full operations of Do have gathered. An
+//     operation to which nothing was added is sent alone, too.
 //  4. An attempt that takes longer than usual is stalled, and does not count for that; so nobody waits behind a
 //     slow batch for long. At most eight attempts of a lane are stalled. While there are so many, operations
 //     may gather until their limit has passed, and have done nothing then.

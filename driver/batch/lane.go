@@ -134,7 +134,22 @@ func (s *Sender) waits(c *call) {
 	if c.limit > 0 && (l.least == 0 || c.limit < l.least) {
 		l.least = c.limit
 	}
+	if s.fills(c) {
+		go s.sendFull(s.leave(l))
+	}
 	s.depart(l)
+}
+
+// fills reports whether what has gathered is enough to leave before others get to add to it. The operations of Go are
+// added by one goroutine, so none of them has to wait for its turn.
+func (s *Sender) fills(c *call) bool {
+	return c.group == nil && s.traits.Full > 0 && len(c.lane.gathered) >= s.traits.Full && s.hasRoom(c.lane)
+}
+
+func (s *Sender) sendFull(a *attempt) {
+	growStack(0)
+	s.send(a)
+	s.look(a.lane)
 }
 
 // depart has what has gathered leave, if there is room for another attempt. Otherwise it looks again when an
@@ -170,11 +185,17 @@ func (s *Sender) take(l *lane) *attempt {
 	if l.isEmpty() {
 		return nil
 	}
+	a := s.leave(l)
+	s.depart(l) // what is left
+	return a
+}
+
+// leave begins an attempt at what leaves next.
+func (s *Sender) leave(l *lane) *attempt {
 	a := s.begin(l, l.next())
 	if l.isEmpty() {
 		l.least = 0
 	}
-	s.depart(l) // what is left
 	return a
 }
 

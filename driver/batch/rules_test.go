@@ -129,6 +129,18 @@ func TestManyGather(t *testing.T) {
 		call(t, s, change("e")) // there is no bound
 		e.attempt(t, 1).has(t, "e")
 	})
+	rule(t, "all of a caller that has many", func(t *testing.T) {
+		e := newEngine(1, 0)
+		e.traits.Full = 3
+		s := batch.New(e, nil)
+		var ops []driver.Op
+		for i := range 8 {
+			ops = append(ops, change(fmt.Sprint(i)))
+		}
+		s.Go(t.Context(), ops, limit, func(int, batch.Answer) {})
+		e.attempts(t, 1)
+		e.attempt(t, 0).has(t, "0", "1", "2", "3", "4", "5", "6", "7")
+	})
 	rule(t, "in bounded batches", func(t *testing.T) {
 		e := newEngine(1, 1)
 		s := batch.New(e, nil)
