@@ -63,9 +63,6 @@ const (
 	// way, or never existed. A driver that cannot tell returns [ErrUnknown].
 	OpRelease
 
-	// OpLook answers about a queued claim as OpRequest would, and renews nothing. [Status]
-	OpLook
-
 	// OpBreak ends the claim by force, waiting or granted, and grants what that makes grantable. It needs the claim's
 	// name and ID alone. The next answer to the claim's client is ErrGone, even to OpRelease. OpBreak itself gets
 	// ErrGone if there is no such claim.
@@ -101,7 +98,7 @@ const (
 )
 
 var kindNames = [...]string{
-	OpRequest: "request", OpPropose: "propose", OpRelease: "release", OpLook: "look", OpBreak: "break",
+	OpRequest: "request", OpPropose: "propose", OpRelease: "release", OpBreak: "break",
 	OpRevoke: "revoke", OpSetValue: "set value", OpValue: "value", OpQueue: "queue", OpWatch: "watch", OpLife: "life",
 }
 

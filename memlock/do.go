@@ -39,8 +39,6 @@ func (d *Driver) apply(op *driver.Op, l *lock) (r driver.Result) {
 		r.Life = d.store.inLife()
 	case driver.OpRelease:
 		r.Err = d.release(*c, l)
-	case driver.OpLook:
-		r.Status, r.Err = l.look(*c)
 	case driver.OpBreak:
 		r.Err = l.breakClaim(c.ID)
 	case driver.OpRevoke:

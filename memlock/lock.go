@@ -127,15 +127,6 @@ func (l *lock) soonestAhead(place int) time.Duration {
 	return soonest.Sub(l.now)
 }
 
-// look returns the state of a claim, and renews nothing.
-func (l *lock) look(c driver.Claim) (driver.Status, error) {
-	place, ok := l.find(c)
-	if !ok {
-		return driver.Status{}, driver.ErrGone
-	}
-	return l.status(place), nil
-}
-
 // entries returns the first claims as others see them, so many at most; all if most is zero.
 func (l *lock) entries(most int) []driver.Entry {
 	n := len(l.queue)

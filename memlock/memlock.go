@@ -37,7 +37,7 @@ func (d *Driver) Traits() driver.Traits {
 }
 
 var allOps = driver.KindsOf(
-	driver.OpRequest, driver.OpPropose, driver.OpRelease, driver.OpLook, driver.OpBreak, driver.OpRevoke,
+	driver.OpRequest, driver.OpPropose, driver.OpRelease, driver.OpBreak, driver.OpRevoke,
 	driver.OpSetValue, driver.OpValue, driver.OpQueue, driver.OpWatch, driver.OpLife,
 )
 

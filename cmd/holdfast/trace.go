@@ -164,7 +164,7 @@ func resultOf(op driver.Op, r driver.Result) string {
 		return "a part is done"
 	}
 	switch op.Kind {
-	case driver.OpRequest, driver.OpPropose, driver.OpLook:
+	case driver.OpRequest, driver.OpPropose:
 		return stateOf(r.Status, op.Claim.Queue || op.Claim.Token != 0)
 	case driver.OpQueue:
 		return count(len(r.Queue), "claim")

@@ -24,7 +24,7 @@ const (
 
 func classOf(op *driver.Op) class {
 	switch op.Kind {
-	case driver.OpLook, driver.OpValue, driver.OpQueue, driver.OpWatch, driver.OpLife:
+	case driver.OpValue, driver.OpQueue, driver.OpWatch, driver.OpLife:
 		return reads
 	case driver.OpRequest:
 		if op.Claim.Token != 0 || op.Brief {

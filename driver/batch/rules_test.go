@@ -27,9 +27,9 @@ func TestLanesDoNotWaitForEachOther(t *testing.T) {
 		s := batch.New(e, nil)
 		first := change("a")
 		first.Kind = driver.OpRequest
-		look := change("d")
-		look.Kind = driver.OpLook
-		for _, op := range []driver.Op{first, change("b"), renewal("c"), look, {Kind: driver.OpLife}} {
+		read := change("d")
+		read.Kind = driver.OpQueue
+		for _, op := range []driver.Op{first, change("b"), renewal("c"), read, {Kind: driver.OpLife}} {
 			call(t, s, op)
 		}
 		e.attempts(t, 3)
@@ -248,17 +248,17 @@ func TestOneOperationOnAClaim(t *testing.T) {
 	rule(t, "of all lanes", func(t *testing.T) {
 		e := newEngine(8, 1)
 		s := batch.New(e, nil)
-		look := change("a")
-		look.Kind = driver.OpLook
+		set := change("a")
+		set.Kind = driver.OpSetValue
 		call(t, s, renewal("a"))
 		call(t, s, change("a"))
-		call(t, s, look)
+		call(t, s, set)
 		call(t, s, change("b"))
 		e.attempts(t, 2)
 		e.attempt(t, 1).has(t, "b")
 		e.attempt(t, 1).over()
 		e.attempts(t, 2)
-		for i, kind := range []driver.Kind{driver.OpRequest, driver.OpRelease, driver.OpLook} {
+		for i, kind := range []driver.Kind{driver.OpRequest, driver.OpRelease, driver.OpSetValue} {
 			a := e.attempt(t, []int{0, 2, 3}[i])
 			if a.ops[0].Kind != kind || len(a.ops) != 1 {
 				t.Errorf("number %d is %v", i, a.ops)

@@ -28,7 +28,7 @@ const (
 var traits = driver.Traits{
 	Backend: backend, MinTTL: minTTL,
 	Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-	Ops: driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpLook, driver.OpBreak, driver.OpRevoke,
+	Ops: driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpRevoke,
 		driver.OpQueue, driver.OpWatch),
 	Alone: 8, // measure what is right for the engine; 0 sends each operation by itself
 }

@@ -91,8 +91,6 @@ func (q *queue) apply(op driver.Op) (r driver.Result) {
 		r.Err = driver.ErrGone
 	case kind == driver.OpRequest:
 		r.Status = q.renew(place, op.Claim)
-	case kind == driver.OpLook:
-		r.Status, _ = q.status(op.Claim.ID)
 	case kind == driver.OpRelease || kind == driver.OpBreak:
 		q.end(place, kind == driver.OpRelease)
 	case kind == driver.OpRevoke:

@@ -215,7 +215,7 @@ func TestRenewalAfterTheEnd(t *testing.T) {
 		s.beforePut = func() {
 			s.beforePut = nil
 			time.Sleep(time.Second)
-			if r := send(other, driver.OpLook, claim("next")); r.Err != nil || !r.Status.Granted {
+			if r := send(other, driver.OpRequest, claim("next")); r.Err != nil || !r.Status.Granted {
 				t.Errorf("the next in line got %+v", r)
 			}
 		}

@@ -289,7 +289,7 @@ func TestPanicOfTheStore(t *testing.T) {
 		batch := []driver.Op{
 			{Kind: driver.OpRequest, Claim: mutex("b")},
 			{Kind: driver.OpRequest, Claim: mutex("c")},
-			{Kind: driver.OpLook, Claim: mutex("a")},
+			{Kind: driver.OpRequest, Claim: mutex("a")},
 		}
 		c.stores[0].suffer(func(leased.Step) fate { panic("the store is broken") })
 		defer func() {

@@ -156,8 +156,6 @@ func (t *task) do(op driver.Op) (r driver.Result) {
 	switch op.Kind {
 	case driver.OpRequest:
 		r.Status, r.Err = t.request(op)
-	case driver.OpLook:
-		r.Status, r.Err = t.lookAt(c)
 	case driver.OpRelease:
 		r.Err = t.release(c)
 	case driver.OpBreak:

@@ -37,7 +37,7 @@ func New(s Store) *Engine {
 	return d
 }
 
-var ops = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpLook, driver.OpBreak, driver.OpRevoke,
+var ops = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpRevoke,
 	driver.OpSetValue, driver.OpValue, driver.OpQueue, driver.OpWatch)
 
 // Traits implements [driver.Driver].

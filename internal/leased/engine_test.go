@@ -99,7 +99,7 @@ func TestBatchIsOneCall(t *testing.T) {
 			c := driver.Claim{ID: "first", Weight: 1, Limit: 1, TTL: time.Minute, Queue: true}
 			op := driver.Op{Kind: driver.OpRequest, Claim: c}
 			together(1, op) // begins the session
-			for _, kind := range []driver.Kind{driver.OpRequest, driver.OpRequest, driver.OpLook, driver.OpRelease} {
+			for _, kind := range []driver.Kind{driver.OpRequest, driver.OpRequest, driver.OpRelease} {
 				op.Kind, op.Claim.ID = kind, "held"
 				before := s.applies
 				for _, r := range together(40, op) {
