@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/redislock"
 )
@@ -162,4 +163,9 @@ func BenchmarkParallel(b *testing.B) {
 	b.Run("redislock", func(b *testing.B) {
 		run(b, func(name, before string) string { return ownCycle(b, d, name, before) })
 	})
+}
+
+// What gathering gains: docs/speed.md has the reason for the driver's own.
+func BenchmarkAlone(b *testing.B) {
+	drivertest.BenchmarkAlone(b, openAny(b, "redis://"+servers.Redis(b).Addr), 1, 3, 8, 16)
 }
