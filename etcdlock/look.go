@@ -45,7 +45,7 @@ func (qs *inquiries) add(q inquiry) inquiry {
 		q.places[1] = qs.ask(clientv3.OpGet(q.verdict.Watch))
 		return q
 	case allAhead:
-		q.places[1] = qs.ask(e.aheadOp(e.Token(), lookAheadShared))
+		q.places[1] = qs.ask(e.aheadOp(e.Token(), leased.LookAheadShared))
 	}
 	q.places[2] = qs.askLast(e)
 	return q

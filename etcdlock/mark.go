@@ -8,19 +8,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// worthMarking reports whether a granted claim should note that in its key: others wait behind it for that, or the
-// next would have to read far.
-func (v view) worthMarking() bool {
-	if v.own.exclusive() || v.own.Fits != nil {
-		return false
-	}
-	nearest := nearestMark(v.ahead.seats)
-	if nearest < 0 {
-		nearest = len(v.ahead.seats)
-	}
-	return v.behind || nearest >= markEvery
-}
-
 // markAgain marks a granted claim where that failed before: those behind it may wait for nothing else.
 func (d *Driver) markAgain(e *claim, v view) {
 	bounds := e.Bounds()

@@ -27,21 +27,6 @@ type line struct {
 	complete bool // none are left out
 }
 
-// How many of the newest claims ahead are read at first. For one that shares with nobody its predecessor decides. The
-// others find, among so many, one that noted its bounds.
-const (
-	lookAheadAlone  = 1
-	lookAheadShared = 2*markEvery + 2
-	lookAheadGrowth = 8 // each further reading is so much larger
-)
-
-func lookAhead(r record) int64 {
-	if r.Weight == r.Limit {
-		return lookAheadAlone
-	}
-	return lookAheadShared
-}
-
 // newestOp reads the newest claims of the queue.
 func (e *claim) newestOp(n int64) clientv3.Op {
 	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(n))
@@ -85,8 +70,8 @@ func (l line) before(token uint64) line {
 
 // judge judges the claim of a view. Where the claims ahead that were read do not suffice, it reads more of them.
 func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, error) {
-	for n := int64(lookAheadShared); ; n *= lookAheadGrowth {
-		if judged, ok := judge(v.own, v.ahead.seats, v.ahead.complete); ok {
+	for n := int64(leased.LookAheadShared); ; n *= leased.LookAheadGrowth {
+		if judged, ok := leased.JudgeNewest(v.own.seat(), leasedSeats(v.ahead.seats), v.ahead.complete); ok {
 			return judged, nil
 		}
 		answer, _, err := d.do(ctx, e.aheadOp(v.own.token, n))
@@ -119,7 +104,7 @@ func (d *Driver) settle(ctx context.Context, e *claim, v view) (driver.Status, e
 	if err != nil {
 		return driver.Status{}, err
 	}
-	if judged.Granted && v.worthMarking() {
+	if judged.Granted && leased.IsWorthMarking(v.own.seat(), leasedSeats(v.ahead.seats), v.behind) {
 		d.running.Go(func() { d.mark(e, v.own, judged.Bounds) })
 	}
 	return e.note(v, judged), nil

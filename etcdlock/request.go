@@ -151,7 +151,7 @@ func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.
 	r := d.newRecord(c)
 	answer, err := e.commit(ctx,
 		[]clientv3.Cmp{e.nowhere(), absent(e.tombstone)},
-		[]clientv3.Op{e.putOp(r), e.newestOp(1 + lookAhead(r))},
+		[]clientv3.Op{e.putOp(r), e.newestOp(1 + leased.LookAhead(r.seat()))},
 		[]clientv3.Op{e.whereOp()})
 	switch {
 	case err != nil:

@@ -20,7 +20,7 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		answer, err := e.commit(ctx,
 			[]clientv3.Cmp{none, absent(e.tombstone)},
 			[]clientv3.Op{e.putOp(r)},
-			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tombstone), e.newestOp(lookAhead(r))})
+			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tombstone), e.newestOp(leased.LookAhead(r.seat()))})
 		if err != nil {
 			return driver.Status{}, explain(err)
 		}

@@ -12,21 +12,21 @@ func (k keyspace) judge(name string, all []seat) leased.Verdict {
 	for i, s := range all {
 		newestFirst[len(all)-1-i] = s.seat()
 	}
-	v, watch := leased.Judge(newestFirst[0], newestFirst[1:])
-	if watch < 0 {
-		return v
-	}
-	ahead := all[len(all)-2-watch]
-	v.Sure = v.Sure && !ahead.peer // a writer of Curator may have begun to read in the same place
-	if v.Watch = k.queue(name) + "/" + ahead.node; v.Until == leased.ItsTurn {
-		v.Watch = k.note(name, ahead.id)
+	v := leased.Judge(newestFirst[0], newestFirst[1:])
+	v.Sure = v.Sure && !all[0].peer // a writer of Curator may have begun to read in the same place
+	switch {
+	case v.Watch == "":
+	case v.Until == leased.ItsTurn:
+		v.Watch = k.note(name, all[len(all)-2].id)
+	default:
+		v.Watch = k.queue(name) + "/" + v.Watch
 	}
 	return v
 }
 
 // seat is what others must know of a claim to judge theirs. Peers do not say when they are granted.
 func (s seat) seat() leased.Seat {
-	return leased.Seat{Weight: s.weight, Limit: s.limit, TTL: s.ttl, Silent: s.peer}
+	return leased.Seat{Weight: s.weight, Limit: s.limit, TTL: s.ttl, Silent: s.peer, Place: s.node}
 }
 
 // boundsOf are those of the newest of these claims, none being ahead of them.

@@ -76,15 +76,3 @@ func (cs *Claims[E]) Stop() {
 		c.mu.Unlock()
 	}
 }
-
-// All returns all claims that are not over.
-func (cs *Claims[E]) All() (all []E) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	for _, e := range cs.byID {
-		if !e.core().IsOver() {
-			all = append(all, e)
-		}
-	}
-	return all
-}

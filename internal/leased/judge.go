@@ -13,38 +13,25 @@ const markEvery = 16
 // others find, among so many, one that noted its bounds.
 const (
 	lookAheadAlone  = 1
-	lookAheadShared = 2*markEvery + 2
-	lookAheadGrowth = 8 // each further reading is so much larger
+	LookAheadShared = 2*markEvery + 2
+	LookAheadGrowth = 8 // each further reading is so much larger
 )
 
-func lookAhead(me Seat) int {
+// LookAhead is how many are to be read for a claim at first.
+func LookAhead(me Seat) int64 {
 	if me.IsExclusive() {
 		return lookAheadAlone
 	}
-	return lookAheadShared
+	return LookAheadShared
 }
 
-// judge judges a claim by what a step has read of those ahead. Where that does not suffice, it reads more of them. It
-// also returns what it has read in the end.
-func (t *task) judge(name string, me Seat, o Outcome) (Verdict, []Seat, error) {
-	ahead, complete := o.Ahead, o.Complete
-	for n := lookAheadShared; ; n *= lookAheadGrowth {
-		if v, ok := judge(me, ahead, complete); ok {
-			return v, ahead, nil
-		}
-		o := t.ask(Step{Act: Look, Name: name, Token: me.Token, Ahead: n})
-		if o.Err != nil {
-			return Verdict{}, nil, o.Err
-		}
-		ahead, complete = o.Ahead, o.Complete
-	}
-}
-
-// judge is [Judge] for a claim of which not all those ahead are known, which come newest first. complete says that none
+// JudgeNewest is [Judge] for a claim of which only the newest ahead are known, newest first. complete says that none
 // are left out. ok is false when more of them must be read.
-func judge(me Seat, ahead []Seat, complete bool) (v Verdict, ok bool) {
+func JudgeNewest(me Seat, ahead []Seat, complete bool) (v Verdict, ok bool) {
 	if complete {
-		return judgeAll(me, ahead), true
+		v = Judge(me, ahead)
+		v.Few = len(ahead) <= LookAheadShared
+		return v, true
 	}
 	if bounds, ok := addUp(me, ahead); ok && bounds.Fit() {
 		return Verdict{Granted: true, Bounds: bounds}, true
@@ -52,37 +39,26 @@ func judge(me Seat, ahead []Seat, complete bool) (v Verdict, ok bool) {
 	return judgeSome(me, ahead)
 }
 
-// judgeAll knows all claims ahead.
-func judgeAll(me Seat, ahead []Seat) Verdict {
-	v, watch := Judge(me, ahead)
-	if watch >= 0 {
-		v.Watch = ahead[watch].Place
-		v.Sure = v.Sure && !ahead[watch].Foreign // another library's claim may have begun to read in the same place
-	}
-	v.Few = len(ahead) <= lookAheadShared
-	return v
-}
-
 // judgeSome knows only the newest claims ahead, and decides only what holds whatever the others are.
 func judgeSome(me Seat, ahead []Seat) (v Verdict, ok bool) {
 	if len(ahead) == 0 {
 		return v, false
 	}
-	nearest, blocker := ahead[0], Blocker(me, ahead)
+	nearest, at := ahead[0], blocker(me, ahead)
 	switch {
-	case blocker >= 0 && nearest.Fits != nil:
-		return Verdict{Watch: ahead[blocker].Place, Retry: minRetry}, true
+	case at >= 0 && nearest.Fits != nil:
+		return Verdict{Watch: ahead[at].Place, Retry: MinRetry}, true
 	case !certainlyWaits(ahead):
 		return v, false
-	case blocker >= 0:
-		return Verdict{Watch: ahead[blocker].Place}, true
+	case at >= 0:
+		return Verdict{Watch: ahead[at].Place}, true
 	default:
 		return Verdict{Watch: nearest.Place, Until: ItsTurn}, true
 	}
 }
 
-// minRetry is when to ask again where nobody knows when the first of the claims ahead expires.
-const minRetry = time.Second
+// MinRetry is when to ask again where nobody knows when the first of the claims ahead expires.
+const MinRetry = time.Second
 
 // addUp adds the claim to the bounds that the nearest claim ahead noted, and to those between; ok is false when none of
 // them has.
@@ -108,15 +84,15 @@ func certainlyWaits(newest []Seat) bool {
 	return slices.ContainsFunc(newest, Seat.IsExclusive) || !AllGranted(newest)
 }
 
-// isWorthMarking reports whether a granted claim should note that in its seat: others wait behind it for that, or the
-// next would have to read far.
-func (d *Engine) isWorthMarking(o Outcome, ahead []Seat) bool {
-	if o.Own.IsExclusive() || o.Own.Fits != nil {
+// IsWorthMarking reports whether a granted claim should note its bounds: others wait behind it for that, or the next
+// would have to read far.
+func IsWorthMarking(me Seat, ahead []Seat, behind bool) bool {
+	if me.IsExclusive() || me.Fits != nil {
 		return false
 	}
 	nearest := nearestMark(ahead)
 	if nearest < 0 {
 		nearest = len(ahead)
 	}
-	return o.Behind || d.facts.Partial && nearest >= markEvery
+	return behind || nearest >= markEvery
 }

@@ -45,26 +45,13 @@ func (b Bounds) Add(s Seat) Bounds {
 // Fit reports whether a claim with these bounds is granted.
 func (b Bounds) Fit() bool { return b.Sum <= b.Limit }
 
-// A Seat is a claim in the queue. The first fields are what others must know to be judged.
+// A Seat is a claim in the queue, as far as others must know it to be judged.
 type Seat struct {
 	Weight, Limit int64
 	TTL           time.Duration // how long it lives at most unless it is renewed
 	Silent        bool          // it does not say when it is granted
 	Fits          *Bounds       // it says that it is granted, with these bounds; nil: it has not said so
-
-	ID       string
-	Place    string // where the store has it
-	Token    uint64
-	Version  int64 // changes with each change of the seat
-	Session  int64 // by which it lives
-	Revoked  bool  // somebody has asked the holder to let go
-	Detached bool
-	Foreign  bool // another library's: it can be neither revoked nor rewritten
-
-	// The fields below are for people, and may be missing where they were not asked for.
-	Owner, Value string
-	Since        time.Time
-	Left         time.Duration
+	Place         string        // what is watched to see its end
 }
 
 // IsExclusive reports whether the claim shares the lock with nobody.
@@ -77,28 +64,24 @@ func (s Seat) IsExclusive() bool { return s.Weight == s.Limit }
 // claim wakes whom it makes grantable. Where only the sum does not fit, the oldest waiting claim watches the whole
 // queue, and the others wait until the claim just ahead is granted. Where that one does not say so, they watch the
 // whole queue too.
-//
-// watch is the place of the claim to watch among those ahead; less than zero where that is none, or the whole
-// queue. What is to be watched of it, the caller notes in the verdict.
-func Judge(me Seat, ahead []Seat) (v Verdict, watch int) {
+func Judge(me Seat, ahead []Seat) (v Verdict) {
 	if all := sum(ahead).Add(me); all.Fit() {
-		return Verdict{Granted: true, Bounds: all}, -1
+		return Verdict{Granted: true, Bounds: all}
 	}
 	next := AllGranted(ahead)
 	if next {
 		v.Retry = soonest(ahead)
 	}
-	switch blocker := Blocker(me, ahead); {
-	case blocker >= 0:
+	switch at := blocker(me, ahead); {
+	case at >= 0:
 		v.Sure = len(ahead) == 1 && me.IsExclusive() // one that shares must read who is behind it, and tell them
-		return v, blocker
+		v.Watch = ahead[at].Place
 	case next || ahead[0].Silent:
 		v.Until = AnyEnd
-		return v, -1
 	default:
-		v.Until = ItsTurn
-		return v, 0
+		v.Watch, v.Until = ahead[0].Place, ItsTurn
 	}
+	return v
 }
 
 // sum returns the bounds of these claims, none being ahead of them.
@@ -114,9 +97,9 @@ func sum(all []Seat) Bounds {
 // because the bounds of a claim fit only if those of each one ahead do.
 func AllGranted(all []Seat) bool { return sum(all).Fit() }
 
-// Blocker is the place of the nearest claim ahead, these being newest first, that does not fit together with this
+// blocker is the place of the nearest claim ahead, these being newest first, that does not fit together with this
 // one; -1 when there is none.
-func Blocker(me Seat, ahead []Seat) int {
+func blocker(me Seat, ahead []Seat) int {
 	for i, s := range ahead {
 		if s.Weight+me.Weight > min(s.Limit, me.Limit) {
 			return i

@@ -16,7 +16,10 @@ func drawQueue(r *rand.Rand) (seats []Seat, want driver.Status) {
 	var entries []driver.Entry
 	for i := range 1 + r.IntN(9) {
 		limit := limits[r.IntN(len(limits))]
-		s := Seat{Limit: limit, Weight: 1 + r.Int64N(min(limit, 3)), TTL: time.Duration(1 + r.IntN(1000))}
+		s := Seat{
+			Limit: limit, Weight: 1 + r.Int64N(min(limit, 3)),
+			TTL: time.Duration(1 + r.IntN(1000)), Place: fmt.Sprint(i),
+		}
 		if s.Silent = r.IntN(4) == 0; r.IntN(4) == 0 {
 			s.Weight = limit
 		}
@@ -37,15 +40,15 @@ func TestJudge(t *testing.T) {
 		queue, want := drawQueue(r)
 		slices.Reverse(queue)
 		me, ahead := queue[0], queue[1:]
-		got, watch := Judge(me, ahead)
-		if complaint := compare(me, ahead, got, watch, want); complaint != "" {
-			t.Fatalf("seed %d: %s\nclaim %+v\nahead %+v\nverdict %+v, watch %d\nwant %+v",
-				seed, complaint, me, ahead, got, watch, want)
+		got := Judge(me, ahead)
+		if complaint := compare(me, ahead, got, want); complaint != "" {
+			t.Fatalf("seed %d: %s\nclaim %+v\nahead %+v\nverdict %+v\nwant %+v", seed, complaint, me, ahead, got, want)
 		}
 	}
 }
 
-func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) string {
+func compare(me Seat, ahead []Seat, got Verdict, want driver.Status) string {
+	watch := slices.IndexFunc(ahead, func(s Seat) bool { return s.Place == got.Watch })
 	rulesOut := func(s Seat) bool { return s.Weight+me.Weight > min(s.Limit, me.Limit) }
 	nearest := slices.IndexFunc(ahead, rulesOut)
 	switch {
@@ -61,7 +64,7 @@ func compare(me Seat, ahead []Seat, got Verdict, watch int, want driver.Status) 
 		return "it does not wait for the end of the nearest claim that rules it out"
 	case got.Until == AnyEnd && !AllGranted(ahead) && !ahead[0].Silent:
 		return "it watches the whole queue, though the claim just ahead tells when it is granted"
-	case got.Until == AnyEnd && watch < 0:
+	case got.Until == AnyEnd && got.Watch == "":
 		return ""
 	case watch < 0 || got.Until == AnyEnd:
 		return "it watches the whole queue and one claim"

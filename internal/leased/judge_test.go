@@ -1,4 +1,4 @@
-package etcdlock
+package leased
 
 import (
 	"fmt"
@@ -8,55 +8,54 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// drawSeats returns a queue, oldest first. Some of the granted claims note their bounds, as they were when more
-// claims were ahead of them.
-func drawSeats(r *rand.Rand) []seat {
+// drawMarked returns a queue, oldest first, and what the rule says of its last claim. Some of the granted claims note
+// their bounds, as they were when more claims were ahead of them.
+func drawMarked(r *rand.Rand) (all []Seat, want driver.Status) {
 	limits := [][]int64{{1}, {3}, {driver.All}, {1, 2, 5}, {2, 3, driver.All}}[r.IntN(5)]
-	all := make([]seat, 1+r.IntN(9))
-	b := leased.NoBounds()
+	all = make([]Seat, 1+r.IntN(9))
+	entries := make([]driver.Entry, len(all))
+	b := NoBounds()
 	gone := int64(0) // weight of claims that were ahead when the bounds were noted
 	for i := range all {
 		limit := limits[r.IntN(len(limits))]
-		s := seat{id: fmt.Sprint(i), key: fmt.Sprint("key ", i), token: uint64(i + 1)}
-		s.Limit, s.Weight, s.TTL = limit, 1+r.Int64N(min(limit, 3)), 1000+r.Int64N(1000)
+		s := Seat{Place: fmt.Sprint(i), Limit: limit, Weight: 1 + r.Int64N(min(limit, 3)), TTL: time.Second}
 		if r.IntN(4) == 0 {
 			s.Weight = limit
 		}
-		b = b.Add(s.seat())
+		b = b.Add(s)
 		if b.Sum+gone <= b.Limit && r.IntN(3) == 0 {
-			s.Fits = &leased.Bounds{Sum: b.Sum + gone, Limit: b.Limit}
+			s.Fits = &Bounds{Sum: b.Sum + gone, Limit: b.Limit}
 		}
 		if gone > 0 || r.IntN(4) == 0 {
 			gone++
 		}
 		all[i] = s
+		entries[i] = driver.Entry{
+			Claim: driver.Claim{ID: s.Place, Weight: s.Weight, Limit: s.Limit}, Granted: b.Fit(), Left: s.TTL,
+		}
 	}
-	return all
+	want, _ = driver.StatusOf(entries, all[len(all)-1].Place)
+	return all, want
 }
 
-func entriesOf(all []seat) []driver.Entry { return entries("job", all, nil) }
-
-// TestJudge compares what is judged with the rule, with all claims ahead and with the newest of them.
-func TestJudge(t *testing.T) {
+// TestJudgeNewest compares what is judged with the rule, with all claims ahead and with the newest of them.
+func TestJudgeNewest(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 20000 {
-		all := drawSeats(r)
-		me := all[len(all)-1]
-		ahead := slices.Clone(all[:len(all)-1])
-		slices.Reverse(ahead)
-		want, _ := driver.StatusOf(entriesOf(all), me.id)
+		queue, want := drawMarked(r)
+		slices.Reverse(queue)
+		me, ahead := queue[0], queue[1:]
 		for known := range len(ahead) + 1 {
 			complete := known == len(ahead)
-			got, ok := judge(me, ahead[:known], complete)
+			got, ok := JudgeNewest(me, ahead[:known], complete)
 			if !ok && complete {
 				t.Fatalf("seed %d: all claims ahead of %+v do not suffice: %+v", seed, me, ahead)
 			}
 			if ok {
-				if complaint := compare(me, ahead, complete, got, want); complaint != "" {
+				if complaint := compareNewest(me, ahead, complete, got, want); complaint != "" {
 					t.Fatalf("seed %d: %s\nclaim %+v\nahead %+v, of which %d are known\nverdict %+v\nwant %+v",
 						seed, complaint, me, ahead, known, got, want)
 				}
@@ -65,8 +64,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func compare(me seat, ahead []seat, complete bool, got leased.Verdict, want driver.Status) string {
-	at := slices.IndexFunc(ahead, func(s seat) bool { return s.key == got.Watch })
+func compareNewest(me Seat, ahead []Seat, complete bool, got Verdict, want driver.Status) string {
+	at := slices.IndexFunc(ahead, func(s Seat) bool { return s.Place == got.Watch })
 	switch {
 	case got.Granted != want.Granted:
 		return "the rule says otherwise"
@@ -74,34 +73,34 @@ func compare(me seat, ahead []seat, complete bool, got leased.Verdict, want driv
 		return ""
 	case complete && (got.Retry > 0) != (want.Retry > 0), got.Retry > 0 && want.Retry == 0:
 		return "only the next in line asks again"
-	case got.Until == leased.AnyEnd:
+	case got.Until == AnyEnd:
 		return ""
 	case at < 0:
 		return "what it waits for is not ahead of it"
-	case got.Until == leased.ItsEnd && judgeAll(me, ahead[at:at+1]).Granted:
+	case got.Until == ItsEnd && Judge(me, ahead[at:at+1]).Granted:
 		return "what it waits for does not rule it out"
-	case got.Until == leased.ItsTurn && leased.AllGranted(leasedSeats(ahead[at:])):
+	case got.Until == ItsTurn && AllGranted(ahead[at:]):
 		return "what it waits for is granted, and would never tell"
 	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"
-	case got.Sure && !me.exclusive():
+	case got.Sure && !me.IsExclusive():
 		return "it would not note its bounds for those who wait until it is granted"
 	}
 	return ""
 }
 
 // However many hold a lock together, the next is judged by a few claims, if one of these noted its bounds.
-func TestJudgeByTheNewest(t *testing.T) {
-	me := seat{record: record{Weight: 1, Limit: driver.All}}
-	ahead := make([]seat, lookAheadShared)
+func TestJudgeByAMark(t *testing.T) {
+	me := Seat{Weight: 1, Limit: driver.All}
+	ahead := make([]Seat, LookAheadShared)
 	for i := range ahead {
-		ahead[i] = seat{record: record{Weight: 1, Limit: driver.All, TTL: time.Minute.Milliseconds()}}
+		ahead[i] = Seat{Weight: 1, Limit: driver.All, TTL: time.Minute}
 	}
-	if _, ok := judge(me, ahead, false); ok {
+	if _, ok := JudgeNewest(me, ahead, false); ok {
 		t.Error("judged without knowing who is ahead")
 	}
-	ahead[markEvery].Fits = &leased.Bounds{Sum: 5000, Limit: driver.All}
-	v, ok := judge(me, ahead, false)
+	ahead[markEvery].Fits = &Bounds{Sum: 5000, Limit: driver.All}
+	v, ok := JudgeNewest(me, ahead, false)
 	if want := int64(5000 + markEvery + 1); !ok || !v.Granted || v.Bounds.Sum != want {
 		t.Errorf("got %+v, %v; want a grant that sums up to %d", v, ok, want)
 	}
