@@ -199,6 +199,10 @@ func TestExcuses(t *testing.T) {
 		r.Visits[0].Seen, r.Visits[0].Leave, r.Visits[0].Left = 5*sec+510*ms, 5*sec+510*ms, 5*sec+520*ms
 		lost(r)
 	}
+	released := func(r *Record) { // soon after the grant, and the answer took a while
+		v := &r.Visits[0]
+		v.Ended, v.Seen, v.Leave, v.Left = history.Lost, v.Return+10*ms, v.Return+10*ms, v.Return+200*ms
+	}
 	for name, c := range map[string]struct {
 		plant, excuse func(*Record)
 		excused       bool
@@ -209,6 +213,8 @@ func TestExcuses(t *testing.T) {
 		"lost, one server of many was down":     {lost, on(OnStore, nemesis.Kill, nemesis.Nothing), false},
 		"lost, the machine stood still":         {lost, func(r *Record) { r.Stalls = []Stall{{nobody, during}} }, true},
 		"lost, another's process stood still":   {lost, func(r *Record) { r.Stalls = []Stall{{1, during}} }, false},
+		"lost, a server forgot it meanwhile":    {released, young(100 * ms), true},
+		"lost, a server forgot later":           {released, young(300 * ms), false},
 		"two inside, the store forgot":          {overlap, on(OnStore, nemesis.Empty, nemesis.Amnesia), true},
 		"two inside, a server forgot the young": {overlap, young(0), true},
 		"two inside, a server forgot, too late": {overlap, young(1900 * ms), false},

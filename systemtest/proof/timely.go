@@ -20,6 +20,7 @@ func (r Record) kept() (wrongs []Wrong) {
 		if v.Outcome != history.Got || v.Ended != history.Lost || v.Cut {
 			continue
 		}
+		v.Seen = max(v.Seen, v.Left) // what ends the claim while it is released is a reason, too
 		_, broken := r.ended(v)
 		announced := broken || v.overMost() || v.Gap >= v.TTL/4 // who did not look for so long may have been too late
 		if !announced && !r.disturbed(v.Visit, Span{v.Return, v.Left}, nemesis.Outage) {
