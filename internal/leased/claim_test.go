@@ -86,6 +86,31 @@ func TestOlderAnswerShortensNothing(t *testing.T) {
 	})
 }
 
+// A request that makes this client the one that ends the claim is sent, and not answered. Another client's answer may
+// have promised as much.
+func TestUnansweredRequestMayHaveCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cs Claims[*entry]
+		e := begin(&cs)
+		time.Sleep(ttl / 2)
+		if !e.MayLive(ttl, Now()) {
+			t.Fatal("a claim that lives is not to be moved")
+		}
+		time.Sleep(ttl - time.Nanosecond)
+		if synctest.Wait(); e.expirations > 0 {
+			t.Error("the claim leaves before the time that another client may have been promised")
+		}
+		time.Sleep(time.Nanosecond)
+		if synctest.Wait(); e.expirations != 1 {
+			t.Errorf("its time has come, and it has expired %d times", e.expirations)
+		}
+		if e.MayLive(ttl, Now()) {
+			t.Error("a claim that leaves is to be moved")
+		}
+		cs.Forget(e)
+	})
+}
+
 // A newer request for less ends the claim when that is over, though its timer was set for more.
 func TestShorterRenewalEndsSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
