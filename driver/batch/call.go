@@ -23,6 +23,7 @@ type call struct {
 	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
 	state     state
 	behind    *call    // the next one on the same claim
+	next      *call    // the first one on another claim; see claims
 	attempt   *attempt // while it is under way
 	partly    bool     // a part of it was done
 	explained bool     // the driver was given time to say why there is no answer

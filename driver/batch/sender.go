@@ -47,7 +47,7 @@ func New(d driver.Driver, o *Options) *Sender {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Sender{driver: d, traits: d.Traits(), now: o.Now, stray: o.Stray, claims: make(claims)}
+	s := &Sender{driver: d, traits: d.Traits(), now: o.Now, stray: o.Stray, claims: newClaims()}
 	s.sharder, _ = driver.As[driver.Sharder](d)
 	if s.now == nil {
 		start := time.Now()
