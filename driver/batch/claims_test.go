@@ -32,7 +32,11 @@ func TestClaims(t *testing.T) {
 		at := r.IntN(len(calls))
 		next := cs.remove(calls[at])
 		want[id], all = slices.Delete(calls, at, at+1), all-1
-		if at > 0 && next != nil || at == 0 && (next == nil) != (len(want[id]) == 0) || next != nil && next != want[id][0] {
+		var turn *call
+		if at == 0 && len(want[id]) > 0 {
+			turn = want[id][0]
+		}
+		if next != turn {
 			t.Fatalf("seed %d: after call %d of %d it is the turn of %p", seed, at, len(calls), next)
 		}
 	}
