@@ -165,7 +165,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// What gathering gains: docs/speed.md has the reason for the driver's own.
+// BenchmarkAlone shows what gathering gains. docs/speed.md says why the driver's Traits.Alone is what it is.
 func BenchmarkAlone(b *testing.B) {
 	drivertest.BenchmarkAlone(b, openAny(b, "redis://"+servers.Redis(b).Addr), 1, 3, 8, 16)
 }

@@ -38,7 +38,7 @@ func TestKeysInEveryState(t *testing.T) {
 		{"a request does not ask whether its key is free", keyRules{anyKey: true}, ofAnother},
 		{"a release compares the key alone", keyRules{anyRelease: true}, ofAnother},
 		{"an undo goes by the key, and not by the ID", keyRules{anyUndo: true}, ofAnother},
-		{"who breaks a claim goes by the key that was read", keyRules{anyBreak: true}, ofAnother},
+		{"a break goes by the key that was read", keyRules{anyBreak: true}, ofAnother},
 		{"a watch sees the key, and not whose it is", keyRules{patient: true, anyWatch: true}, model.NoWayOn},
 		{"a claim is taken over without its ID", keyRules{dies: true, leavesID: true}, unknownID},
 	} {
@@ -65,7 +65,7 @@ const (
 // keyRules are how the protocol differs from the right one.
 type keyRules struct {
 	dies    bool // the first client
-	patient bool // who waits does not give up
+	patient bool // a claim that waits is not given up
 	lean    lean
 
 	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyBreak, anyWatch, leavesID bool
@@ -409,7 +409,7 @@ func (r keyRules) strangers(s keyState, step func(keyState, string)) {
 		next := s
 		next.takeOut(int(s.broke.at), 0, false)
 		if next.claims[0].phase == inside || next.claims[0].phase == inLine {
-			next.claims[0].phase = isOver // who breaks a claim answers for that
+			next.claims[0].phase = isOver // the one who breaks a claim answers for that
 		}
 		step(next, "a claim is broken")
 	}
