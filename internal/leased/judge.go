@@ -81,7 +81,7 @@ func nearestMark(ahead []Seat) int {
 
 // certainlyWaits reports whether the newest of these claims waits, others being ahead of them.
 func certainlyWaits(newest []Seat) bool {
-	return slices.ContainsFunc(newest, Seat.IsExclusive) || !AllGranted(newest)
+	return slices.ContainsFunc(newest, Seat.IsExclusive) || !allGranted(newest)
 }
 
 // IsWorthMarking reports whether a granted claim should note its bounds: others wait behind it for that, or the next

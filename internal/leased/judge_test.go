@@ -79,7 +79,7 @@ func compareNewest(me Seat, ahead []Seat, complete bool, got Verdict, want drive
 		return "what it waits for is not ahead of it"
 	case got.Until == ItsEnd && Judge(me, ahead[at:at+1]).Granted:
 		return "what it waits for does not rule it out"
-	case got.Until == ItsTurn && AllGranted(ahead[at:]):
+	case got.Until == ItsTurn && allGranted(ahead[at:]):
 		return "what it waits for is granted, and would never tell"
 	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"

@@ -68,7 +68,7 @@ func Judge(me Seat, ahead []Seat) (v Verdict) {
 	if all := sum(ahead).Add(me); all.Fit() {
 		return Verdict{Granted: true, Bounds: all}
 	}
-	next := AllGranted(ahead)
+	next := allGranted(ahead)
 	if next {
 		v.Retry = soonest(ahead)
 	}
@@ -93,9 +93,9 @@ func sum(all []Seat) Bounds {
 	return b
 }
 
-// AllGranted reports whether all of these claims are granted, none being ahead of them: so if the newest is,
+// allGranted reports whether all of these claims are granted, none being ahead of them: so if the newest is,
 // because the bounds of a claim fit only if those of each one ahead do.
-func AllGranted(all []Seat) bool { return sum(all).Fit() }
+func allGranted(all []Seat) bool { return sum(all).Fit() }
 
 // blocker is the place of the nearest claim ahead, these being newest first, that does not fit together with this
 // one; -1 when there is none.

@@ -62,7 +62,7 @@ func compare(me Seat, ahead []Seat, got Verdict, want driver.Status) string {
 		return "the next in line asks again, and nobody else, when the first of those ahead expires"
 	case nearest >= 0 && (got.Until != ItsEnd || watch != nearest):
 		return "it does not wait for the end of the nearest claim that rules it out"
-	case got.Until == AnyEnd && !AllGranted(ahead) && !ahead[0].Silent:
+	case got.Until == AnyEnd && !allGranted(ahead) && !ahead[0].Silent:
 		return "it watches the whole queue, though the claim just ahead tells when it is granted"
 	case got.Until == AnyEnd && got.Watch == "":
 		return ""
@@ -70,7 +70,7 @@ func compare(me Seat, ahead []Seat, got Verdict, want driver.Status) string {
 		return "it watches the whole queue and one claim"
 	case got.Until == ItsEnd && sum(ahead[watch:watch+1]).Add(me).Fit():
 		return "what it waits for does not rule it out"
-	case got.Until == ItsTurn && (AllGranted(ahead[watch:]) || ahead[watch].Silent):
+	case got.Until == ItsTurn && (allGranted(ahead[watch:]) || ahead[watch].Silent):
 		return "what it waits for is granted, or would never tell"
 	case got.Sure && len(ahead) != 1:
 		return "not sure: others are ahead"
