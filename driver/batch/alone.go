@@ -64,6 +64,7 @@ func (s *Sender) lead(ctx context.Context, op *driver.Op, l *lane, limit, began 
 	}
 	c := s.newCall(ctx, op, l, limit, began)
 	s.admit(c)
+	s.depart(l) // those that have gathered meanwhile: this one may have to wait for its claim
 	s.mu.Unlock()
 	return s.await(c)
 }
