@@ -27,62 +27,57 @@ var lones = sync.Pool{New: func() any {
 	return one
 }}
 
-// goesAlone reports whether an operation is sent alone, on the goroutine of its caller. Callers that have been answered
-// count until they go on: they may ask for something at once, and then the operations go together.
-func (s *Sender) goesAlone(l *lane, op *driver.Op) bool {
-	switch {
-	case !s.isFree(op):
-		return false
-	case s.traits.Alone == 0:
-		return true
-	}
-	return l.inFlight+int(l.returning.Load()) < s.traits.Alone && l.isEmpty()
-}
-
-// isFree reports whether nothing is under way about the claim of an operation.
-func (s *Sender) isFree(op *driver.Op) bool {
-	return !op.Kind.IsOnClaim() || s.claims.isFree(op.Claim.ID)
+// goesAlone reports whether an operation is sent alone, on the goroutine of its caller, if its claim is free. Callers
+// that have been answered count until they go on: they may ask for something at once, and then the operations go
+// together.
+func (s *Sender) goesAlone(l *lane) bool {
+	return s.traits.Alone == 0 || l.inFlight+int(l.returning.Load()) < s.traits.Alone && l.isEmpty()
 }
 
 // leads reports whether an operation is the first that gathers, and may leave.
-func (s *Sender) leads(l *lane, op *driver.Op) bool {
-	return l.isEmpty() && !l.leaving && s.hasRoom(l) && s.isFree(op)
-}
+func (s *Sender) leads(l *lane) bool { return l.isEmpty() && !l.leaving && s.hasRoom(l) }
 
-// lead sends an operation that leads. If nothing else has gathered once all goroutines that can run got to, it goes
-// alone after all, on the goroutine of its caller. The Sender's lock is held, and released.
-func (s *Sender) lead(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) Answer {
+// letGather lets all goroutines run that can, and reports whether an operation leads still: then it goes alone after
+// all. The Sender's lock is held, but not meanwhile.
+func (s *Sender) letGather(l *lane) bool {
 	l.leaving = true
 	s.mu.Unlock()
 	runtime.Gosched()
 	s.mu.Lock()
 	l.leaving = false
-	if s.leads(l, op) {
-		one := s.beginAlone(ctx, op, l, limit, began)
-		s.mu.Unlock()
-		return s.alone(one)
-	}
-	c := s.newCall(ctx, op, l, limit, began)
-	s.admit(c)
-	s.depart(l) // those that have gathered meanwhile: this one may have to wait for its claim
-	s.mu.Unlock()
-	return s.await(c)
+	s.depart(l) // what has gathered: the operation that led may have to wait for its claim
+	return s.leads(l)
 }
 
-// beginAlone makes an attempt at one operation.
-func (s *Sender) beginAlone(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) *lone {
+// beginAlone makes an attempt at one operation, unless something is under way about its claim: then it returns nil. The
+// Sender's lock need not be held.
+func (s *Sender) beginAlone(ctx context.Context, op *driver.Op, limit, began time.Duration) *lone {
+	hash := s.claims.hash(op.Claim.ID)
+	st := s.claims.stripe(hash)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if op.Kind.IsOnClaim() && st.first(op.Claim.ID, hash) != nil {
+		return nil
+	}
 	one := lones.Get().(*lone)
-	one.ops[0] = *op
+	one.hash, one.ops[0] = hash, *op
 	one.op.Kind, one.op.Claim.ID = op.Kind, op.Claim.ID
-	one.attempt.lane, one.attempt.began, one.attempt.ctx = l, began, ctx
+	one.attempt.began, one.attempt.ctx = began, ctx
 	if limit > 0 {
-		one.shared = s.share(ctx, limit, began)
+		one.shared = st.share(ctx, limit, began)
 		one.attempt.ctx = one.shared
 	}
-	s.claims.addFirst(&one.call)
+	if op.Kind.IsOnClaim() {
+		st.put(&one.call)
+	}
+	return one
+}
+
+// count counts an operation that was sent alone among those of its lane.
+func (s *Sender) count(one *lone, l *lane) {
+	one.attempt.lane = l
 	l.inFlight++
 	s.started(l, &one.attempt)
-	return one
 }
 
 // alone makes the attempt. A panic of the driver goes on up to the caller.
@@ -112,20 +107,40 @@ func (s *Sender) askAlone(one *lone) Answer {
 
 // endAlone ends the attempt, and has what waits for that leave.
 func (s *Sender) endAlone(one *lone, returned bool) {
-	s.mu.Lock()
-	l := one.attempt.lane
-	s.ended(l, &one.attempt)
-	if one.shared != nil {
-		s.release(one.shared)
+	if one.attempt.lane != nil {
+		s.uncount(one)
 	}
-	l.inFlight--
-	if next := s.claims.removeFirst(&one.call); next != nil {
-		s.gather(next)
+	if next := s.leaveClaim(one); next != nil {
+		s.mu.Lock()
+		s.takesTurn(next)
+		s.mu.Unlock()
 	}
-	s.depart(l)
-	s.mu.Unlock()
 	if returned { // else the driver may still use it
-		one.shared, one.attempt.ctx, one.result = nil, nil, driver.Result{}
+		one.shared, one.attempt.ctx, one.attempt.lane, one.result = nil, nil, nil, driver.Result{}
 		lones.Put(one)
 	}
+}
+
+// uncount ends what count began.
+func (s *Sender) uncount(one *lone) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := one.attempt.lane
+	s.ended(l, &one.attempt)
+	l.inFlight--
+	s.depart(l)
+}
+
+// leaveClaim takes the operation from its claim, and returns the one whose turn it is; nil if there is none.
+func (s *Sender) leaveClaim(one *lone) *call {
+	st := s.claims.stripe(one.hash)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if one.shared != nil {
+		one.shared.release()
+	}
+	if !one.op.Kind.IsOnClaim() {
+		return nil
+	}
+	return st.removeFirst(&one.call)
 }

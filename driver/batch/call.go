@@ -22,13 +22,17 @@ type call struct {
 
 	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
 	state     state
-	behind    *call    // the next one on the same claim
-	next      *call    // the first one on another claim; see claims
 	attempt   *attempt // while it is under way
 	partly    bool     // a part of it was done
 	explained bool     // the driver was given time to say why there is no answer
 	answer    Answer
 	panic     *Panic
+
+	hash uint64 // of the claim's ID; see claims
+
+	// Guarded by the lock of the claim's stripe.
+	behind *call // the next one on the same claim
+	next   *call // the first one on another claim
 }
 
 // A state is how far a call has come.

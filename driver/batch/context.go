@@ -8,7 +8,7 @@ import (
 
 // A sharedContext bounds how long operations take that are sent alone. A context with a timer costs as much as
 // the rest of an operation in memory, so operations of about the same time share one if they have the same
-// context and limit. The Sender's lock guards what is after of.
+// context and limit. The lock of a stripe guards what is after of.
 type sharedContext struct {
 	context.Context
 	cancel context.CancelFunc
@@ -25,21 +25,21 @@ const sharePart = 4
 
 // share returns a context that ends when ctx does, or when limit and at most a quarter of it have passed.
 // release must be called with it.
-func (s *Sender) share(ctx context.Context, limit, at time.Duration) *sharedContext {
-	c := s.shared
+func (st *stripe) share(ctx context.Context, limit, at time.Duration) *sharedContext {
+	c := st.shared
 	if c != nil && c.limit == limit && at-c.since < limit/sharePart && canCompare(ctx) && c.of == ctx {
 		c.users++
 		return c
 	}
-	s.retire()
+	st.retire()
 	c = &sharedContext{of: ctx, limit: limit, since: at, users: 1}
 	c.Context, c.cancel = context.WithTimeout(ctx, limit+limit/sharePart)
-	s.shared = c
+	st.shared = c
 	return c
 }
 
 // release says that an operation was answered, or given up.
-func (s *Sender) release(c *sharedContext) {
+func (c *sharedContext) release() {
 	c.users--
 	if c.users == 0 && c.retired {
 		c.cancel()
@@ -47,8 +47,8 @@ func (s *Sender) release(c *sharedContext) {
 }
 
 // retire lets nobody join the last context any more.
-func (s *Sender) retire() {
-	if c := s.shared; c != nil {
+func (st *stripe) retire() {
+	if c := st.shared; c != nil {
 		c.retired = true
 		if c.users == 0 {
 			c.cancel()

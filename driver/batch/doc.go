@@ -8,7 +8,8 @@
 //     renewal of its claim may have to wait for the end of the batch. Lanes never wait for each other.
 //  2. While fewer than Traits.Alone operations of a lane are under way and none has gathered, an operation of
 //     [Sender.Do] is sent at once, alone, on the goroutine of its caller. Callers that have been answered, and do not
-//     run yet, count for that: they may be about to ask for more.
+//     run yet, count for that: they may be about to ask for more. Where Traits.Alone is 0, each operation of
+//     [Sender.Do] is sent so; no lane counts it unless Traits.MaxInFlight bounds attempts.
 //  3. Otherwise it gathers with others. What has gathered leaves in order, at most 512 operations at a time,
 //     when fewer than Traits.MaxInFlight attempts of the lane are under way. First all goroutines that can run
 //     get to, because they may have something to add, unless Traits.Full operations of Do have gathered. An

@@ -61,11 +61,11 @@ func TestAnsweredCallersCount(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end(c, Answer{})
-	if s.goesAlone(l, &op) {
+	if s.goesAlone(l) {
 		t.Error("the next operation goes alone")
 	}
 	s.await(c)
-	if !s.goesAlone(l, &op) {
+	if !s.goesAlone(l) {
 		t.Error("the next operation gathers though no caller is left")
 	}
 }

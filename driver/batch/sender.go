@@ -15,16 +15,16 @@ import (
 type Sender struct {
 	driver  driver.Driver
 	traits  driver.Traits
+	direct  bool           // each operation of Do goes alone at once if its claim is free, and no lane counts it
 	sharder driver.Sharder // nil where all locks are served by one part of the engine
 	now     func() time.Duration
 	stray   func(*Panic)
+	claims  claims
 
 	mu     sync.Mutex
 	lanes  [classes][magnitudes]*lane // of an engine without shards, and of operations that need no lock
 	shards map[laneKey]*lane
-	claims claims
-	unused sync.Pool      // calls of Do that have ended
-	shared *sharedContext // of the last operation that was sent alone; nil before the first
+	unused sync.Pool // calls of Do that have ended
 
 	// For unlock, from what has happened since the lock was taken.
 	told   []*call // calls of Go that have ended
@@ -48,6 +48,7 @@ func New(d driver.Driver, o *Options) *Sender {
 		o = &Options{}
 	}
 	s := &Sender{driver: d, traits: d.Traits(), now: o.Now, stray: o.Stray, claims: newClaims()}
+	s.direct = s.traits.Alone == 0 && s.traits.MaxInFlight == 0
 	s.sharder, _ = driver.As[driver.Sharder](d)
 	if s.now == nil {
 		start := time.Now()
@@ -77,16 +78,20 @@ func (s *Sender) DoAt(ctx context.Context, op driver.Op, limit, began time.Durat
 	if err := ctx.Err(); err != nil {
 		return unsent(err)
 	}
+	if s.direct {
+		if one := s.beginAlone(ctx, &op, limit, began); one != nil {
+			return s.alone(one)
+		}
+	}
 	key := s.laneKey(&op, limit)
 	s.mu.Lock()
 	l := s.lane(key)
-	if s.goesAlone(l, &op) {
-		one := s.beginAlone(ctx, &op, l, limit, began)
-		s.mu.Unlock()
-		return s.alone(one)
-	}
-	if s.leads(l, &op) {
-		return s.lead(ctx, &op, l, limit, began)
+	if s.goesAlone(l) || s.leads(l) && s.letGather(l) {
+		if one := s.beginAlone(ctx, &op, limit, began); one != nil {
+			s.count(one, l)
+			s.mu.Unlock()
+			return s.alone(one)
+		}
 	}
 	c := s.newCall(ctx, &op, l, limit, began)
 	s.admit(c)
