@@ -2,10 +2,8 @@ package etcdlock
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -48,36 +46,25 @@ func (d *Driver) find(ctx context.Context, c driver.Claim) (seat, error) {
 	return s, nil
 }
 
-// findOp reads the key of the claim with this ID, whichever client made it, or of the peer with this lease, and a few
-// that pick leaves out.
+// findOp reads what is in the queue, or what is there under the token of the claim: the revision that made its key.
 func (d *Driver) findOp(c driver.Claim) clientv3.Op {
-	key := d.keys.queue(c.Name) + c.ID
-	return clientv3.OpGet(key, clientv3.WithRange(clientv3.GetPrefixRangeEnd(key+"/")))
+	opts := []clientv3.OpOption{clientv3.WithPrefix()}
+	if token := int64(c.Token); token != 0 {
+		opts = append(opts, clientv3.WithMinCreateRev(token), clientv3.WithMaxCreateRev(token))
+	}
+	return clientv3.OpGet(d.keys.queue(c.Name), opts...)
 }
 
-// pick returns the claim from what findOp read.
+// pick returns the claim with this ID from what findOp read, whichever client made it, or that of the peer with this
+// lease.
 func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) {
-	ours, peers := d.keys.claim(c.Name, c.ID), d.keys.queue(c.Name)+c.ID
+	queue := d.keys.queue(c.Name)
 	for _, kv := range kvs {
-		key := string(kv.Key)
-		isIt := strings.HasPrefix(key, ours) || key == peers && d.keys.layout == Concurrency
-		if isIt && (c.Token == 0 || c.Token == uint64(kv.CreateRevision)) {
-			return seatOf(kv, c.ID), true
+		if s, ok := d.anySeat(queue, kv); ok && s.ID == c.ID && (c.Token == 0 || c.Token == s.token) {
+			return s, true
 		}
 	}
 	return s, false
-}
-
-// seatOf is what a key tells by itself, with the record if it can be read.
-func seatOf(kv *mvccpb.KeyValue, id string) seat {
-	s := seat{
-		id: id, key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision,
-		lease: clientv3.LeaseID(kv.Lease),
-	}
-	if json.Unmarshal(kv.Value, &s.record) != nil {
-		s.record = record{}
-	}
-	return s
 }
 
 // errNewLeaseLost says nothing about the claim: that is where it was.

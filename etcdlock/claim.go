@@ -16,7 +16,6 @@ type claim struct {
 	leased.Claim
 	d         *Driver
 	queue     string // what the keys of the lock's queue begin with
-	keys      string // what the key begins with, whichever client made it
 	key       string
 	tombstone string
 	alone     bool // it shares with nobody
@@ -27,6 +26,8 @@ type claim struct {
 	due   bool     // a look is due, whatever was read before
 
 	mu       sync.Mutex
+	place    *place // of the key; nil where another client made the key, or the claim has left it
+	swept    bool   // see sweep
 	lease    *lease
 	others   []*lease           // it may be on one of these, by a request that was not answered
 	leftOut  bool               // see isLeftOut
@@ -39,12 +40,13 @@ type claim struct {
 // it; empty for a claim that is to be put.
 func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *claim {
 	e, known := d.claims.Enter(c, func() *claim {
-		if key == "" {
-			key = d.keys.claim(c.Name, c.ID) + hexLease(l.id)
-		}
 		e := &claim{
-			d: d, queue: d.keys.queue(c.Name), keys: d.keys.claim(c.Name, c.ID), key: key,
+			d: d, queue: d.keys.queue(c.Name), key: key,
 			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
+		}
+		if key == "" {
+			e.place = l.places.take(e.queue)
+			e.key = claimAt(e.queue, l.id, e.place.number)
 		}
 		e.Begin(c, c.TTL, e.expire, e.stopWatching)
 		e.Answered(token)
@@ -61,6 +63,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 func (e *claim) rememberEnd() {
 	e.extendNote()
 	e.d.claims.Remember(e)
+	e.leavePlace()
 }
 
 // isGone reports whether the claim has ended. A claim whose lease is gone has, and that is noted.
@@ -96,7 +99,7 @@ func (e *claim) leased() *lease {
 
 // seat is the claim as the queue has it when it was just put there.
 func (e *claim) seat(r record, token uint64) seat {
-	return seat{record: r, id: e.ID, key: e.key, token: token, mod: int64(token), lease: e.leased().id}
+	return seat{record: r, key: e.key, token: token, mod: int64(token), lease: e.leased().id}
 }
 
 // is compares the key with a claim that has this token.
@@ -109,7 +112,7 @@ func absent(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// present compares the keys that begin so with at least one.
-func present(prefix string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(prefix).WithPrefix(), ">", 0)
+// present compares the key with any.
+func present(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
 }

@@ -18,7 +18,7 @@ func TestDriver(t *testing.T) {
 	effort.Raced(t)
 	addr := server(t).Addr
 	spoil := func(t testing.TB, name string) {
-		key := "/holdfast/" + driver.EncodeName(name, 0) + "/spoiled/1f"
+		key := "/holdfast/" + driver.EncodeName(name, 0) + "/1f/0"
 		if _, err := dial(t, addr).Put(limit(t), key, "{}"); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 // left the queue, it counts as leaving, so that nobody takes it over from there.
 func (e *claim) expire() {
 	e.End()
+	e.keepPlace()
 	e.d.running.Go(func() {
 		e.remove()
 		e.Left()
@@ -69,7 +70,7 @@ func (e *claim) removeFrom(l *lease) error {
 		remove:    clientv3.OpDelete(e.key),
 		tombstone: e.tombstone, note: note, ttl: e.Longest(), ours: e,
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op {
-			unseen := []clientv3.Cmp{e.nowhere(), absent(e.tombstone)}
+			unseen := []clientv3.Cmp{absent(e.key), absent(e.tombstone)}
 			return []clientv3.Op{clientv3.OpTxn(unseen, []clientv3.Op{e.d.putTombstone(e.tombstone, notes, note)}, nil)}
 		},
 	})

@@ -3,10 +3,12 @@ package etcdlock_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -17,11 +19,15 @@ import (
 func makeNewer(t *testing.T, addr string, c driver.Claim) {
 	t.Helper()
 	client := dial(t, addr)
-	there, err := client.Get(limit(t), "/holdfast/"+c.Name+"/"+c.ID, clientv3.WithPrefix())
-	if err != nil || len(there.Kvs) != 1 {
-		t.Fatalf("the claim is not there: %+v, %v", there, err)
+	there, err := client.Get(limit(t), "/holdfast/"+c.Name+"/", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
 	}
-	kv := there.Kvs[0]
+	at := slices.IndexFunc(there.Kvs, func(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Value), c.ID) })
+	if at < 0 {
+		t.Fatalf("the claim is not there: %+v", there)
+	}
+	kv := there.Kvs[at]
 	record := strings.Replace(string(kv.Value), fmt.Sprintf(`"v":%d`, etcdlock.ThisFormat),
 		fmt.Sprintf(`"v":%d`, etcdlock.ThisFormat+1), 1)
 	if record == string(kv.Value) {
@@ -58,7 +64,7 @@ func TestRecordOfNoClaim(t *testing.T) {
 		`{"v":1,"weight":-1,"limit":1}`, `{"v":1,"weight":1,"limit":2147483648}`,
 	} {
 		name := fmt.Sprint("job", i)
-		key := "/holdfast/" + name + "/id/1f"
+		key := "/holdfast/" + name + "/1f/0"
 		if _, err := client.Put(limit(t), key, record); err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,11 @@ import (
 type Layout string
 
 const (
-	// Native is the layout of Holdfast: <prefix>/<encoded name>/<claim ID>/<lease>. Any name is safe.
+	// Native is the layout of Holdfast: <prefix>/<encoded name>/<lease>/<number>. Any name is safe.
 	Native Layout = "holdfast"
 
 	// Concurrency is the layout of etcd's own concurrency.Mutex and of etcdctl lock, to share locks with them:
-	// <prefix><name>/<claim ID>/<lease>, with the name as it is. Their keys, <name>/<lease>, count as exclusive claims.
+	// <prefix><name>/<lease>/<number>, with the name as it is. Their keys, <name>/<lease>, count as exclusive claims.
 	Concurrency Layout = "concurrency"
 )
 
@@ -47,10 +47,6 @@ func (k keyspace) queue(name string) string {
 	return k.names() + driver.EncodeName(name, 0) + "/"
 }
 
-// claim is what the key of a claim begins with; the lease that it was made on follows. Whichever client made the
-// claim, one comparison over this range finds it.
-func (k keyspace) claim(name, id string) string { return k.queue(name) + id + "/" }
-
 // tombstone is where the end of a claim is noted. No encoded name begins with a dot, so no queue is there.
 func (k keyspace) tombstone(name, id string) string {
 	return k.ended() + driver.EncodeName(name, 0) + "/" + id
@@ -76,6 +72,11 @@ func (k keyspace) value(name string) string {
 	return k.root + "/.values/" + driver.EncodeName(name, 0)
 }
 
+// claimAt is the key of a claim: its client has the lease, and numbers its claims in the queue.
+func claimAt(queue string, lease clientv3.LeaseID, number int) string {
+	return queue + hexLease(lease) + "/" + strconv.FormatInt(int64(number), 16)
+}
+
 func hexLease(lease clientv3.LeaseID) string { return strconv.FormatInt(int64(lease), 16) }
 
 // peerKey takes the key of a concurrency.Mutex apart. ok is false when it is another key.
@@ -85,22 +86,22 @@ func peerKey(kv *mvccpb.KeyValue) (queue, id string, ok bool) {
 	return key[:cut], key[cut:], cut > 1 && kv.Lease != 0 && key[cut:] == hexLease(clientv3.LeaseID(kv.Lease))
 }
 
-// claimKey takes the key of a claim of Holdfast apart. ok is false when it is another key.
-func claimKey(key string) (queue, id string, ok bool) {
+// queueOf is what the keys of the queue begin with that has this key of a claim of Holdfast. ok is false when it is
+// another key.
+func queueOf(key string) (queue string, ok bool) {
 	cut := strings.LastIndexByte(key, '/')
-	if cut < 0 {
-		return "", "", false
+	if cut < 0 || !endsInHex(key) || !endsInHex(key[:cut]) {
+		return "", false
 	}
-	idAt := strings.LastIndexByte(key[:cut], '/') + 1
-	id = key[idAt:cut]
-	return key[:idAt], id, idAt > 1 && id != "" && endsInLease(key)
+	queue = key[:strings.LastIndexByte(key[:cut], '/')+1]
+	return queue, len(queue) > 1
 }
 
-// endsInLease reports whether what follows the last slash of a key can be a lease.
-func endsInLease(key string) bool {
+// endsInHex reports whether what follows the last slash of a key can be a lease, or a number of ours.
+func endsInHex(key string) bool {
 	last := key[strings.LastIndexByte(key, '/')+1:]
-	lease, err := strconv.ParseInt(last, 16, 64)
-	return err == nil && hexLease(clientv3.LeaseID(lease)) == last
+	n, err := strconv.ParseInt(last, 16, 64)
+	return err == nil && strconv.FormatInt(n, 16) == last
 }
 
 // name decodes the name of the lock whose queue this is. Keys that others made are in none, whatever they look like.

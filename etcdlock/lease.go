@@ -37,6 +37,7 @@ type lease struct {
 	seconds int64
 	lost    chan struct{} // closed when the server has dropped the lease, or must be thought to have
 	own     bool          // of one claim that was left alone: only requests for that one extend it
+	places  places
 
 	mu     sync.Mutex
 	full   bool           // it is not kept alive any more

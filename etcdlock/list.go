@@ -66,7 +66,7 @@ func (d *Driver) lockOf(kv *mvccpb.KeyValue) (queue, name string, ok bool) {
 	if strings.HasPrefix(key, d.keys.ended()) || foreign && strings.HasPrefix(key, d.keys.notes()) {
 		return "", "", false
 	}
-	queue, _, ok = claimKey(key)
+	queue, ok = queueOf(key)
 	if foreign {
 		if _, ours, err := d.seat(queue, kv); !ours && err == nil {
 			queue, _, ok = peerKey(kv)
@@ -85,7 +85,7 @@ func (d *Driver) complete(ctx context.Context, kvs []*mvccpb.KeyValue) error {
 	if d.keys.layout != Concurrency {
 		return nil
 	}
-	isOther := func(kv *mvccpb.KeyValue) bool { return !endsInLease(string(kv.Key)) }
+	isOther := func(kv *mvccpb.KeyValue) bool { return !endsInHex(string(kv.Key)) }
 	maybe := slices.DeleteFunc(slices.Clone(kvs), isOther)
 	for part := range slices.Chunk(maybe, maxOps) {
 		ops := make([]clientv3.Op, len(part))

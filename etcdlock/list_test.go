@@ -28,7 +28,7 @@ func TestListOfNamesWithinNames(t *testing.T) {
 				}
 			}
 			if layout == etcdlock.Native {
-				if _, err := d.Client().Put(t.Context(), "/holdfast/%6Aobs/id/1f", ""); err != nil {
+				if _, err := d.Client().Put(t.Context(), "/holdfast/%6Aobs/1f/0", ""); err != nil {
 					t.Fatal(err)
 				}
 			}

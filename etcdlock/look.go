@@ -104,7 +104,7 @@ func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err erro
 	switch {
 	case err != nil:
 		return v, err
-	case len(own) == 0 && v.revision < int64(e.Token()):
+	case (len(own) == 0 || own[0].token != e.Token()) && v.revision < int64(e.Token()):
 		return v, e.missingInThePast()
 	case len(own) == 0 || own[0].token != e.Token():
 		return v, driver.ErrGone

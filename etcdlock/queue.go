@@ -46,7 +46,7 @@ func entries(name string, seats []seat, left map[clientv3.LeaseID]time.Duration)
 		b = b.Add(s.seat())
 		list[i] = driver.Entry{
 			Claim: driver.Claim{
-				Name: name, ID: s.id, Weight: s.Weight, Limit: s.Limit, TTL: s.ttl(), Queue: true,
+				Name: name, ID: s.ID, Weight: s.Weight, Limit: s.Limit, TTL: s.ttl(), Queue: true,
 				Owner: string(s.Owner), Value: string(s.Value), Token: s.token,
 			},
 			Granted: b.Fit(), // once it is not, it never is again

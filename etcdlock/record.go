@@ -1,6 +1,7 @@
 package etcdlock
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,6 +18,7 @@ const recordFormat = 1
 // A record is what the key of a claim holds.
 type record struct {
 	Format  int            `json:"v"`
+	ID      string         `json:"id"` // of a peer, its lease
 	Owner   leased.Text    `json:"owner,omitempty"`
 	Value   leased.Text    `json:"value,omitempty"`
 	Weight  int64          `json:"weight"`
@@ -40,7 +42,6 @@ type tombstone struct {
 // A seat is a claim in the queue, as read.
 type seat struct {
 	record
-	id    string
 	key   string
 	token uint64
 	mod   int64 // revision of the last change
@@ -52,7 +53,8 @@ func (s seat) exclusive() bool { return s.Weight == s.Limit }
 
 func (d *Driver) newRecord(c driver.Claim) record {
 	return record{
-		Format: d.format, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value), Weight: c.Weight, Limit: c.Limit,
+		Format: d.format, ID: c.ID, Owner: leased.Text(c.Owner), Value: leased.Text(c.Value),
+		Weight: c.Weight, Limit: c.Limit,
 		TTL: driver.Milliseconds(c.TTL), Since: time.Now().UnixMilli(), Detached: c.Detached,
 	}
 }
@@ -86,21 +88,12 @@ func (d *Driver) seats(queue string, kvs []*mvccpb.KeyValue) ([]seat, error) {
 }
 
 func (d *Driver) seat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool, err error) {
-	s = seat{
-		key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease),
+	s, ok = d.emptySeat(queue, kv)
+	if !ok || s.peer {
+		return s, ok, nil
 	}
-	foreign := d.keys.layout == Concurrency
-	if at, id, isPeer := peerKey(kv); foreign && isPeer && at == queue {
-		s.id, s.peer, s.Weight, s.Limit = id, true, 1, 1
-		return s, true, nil
-	}
-	at, id, ok := claimKey(s.key)
-	if !ok || at != queue {
-		return s, false, nil
-	}
-	s.id = id
 	err = d.decode(kv, &s.Format, &s.record)
-	switch {
+	switch foreign := d.keys.layout == Concurrency; {
 	case foreign && (s.Format == 0 || !s.isClaim()):
 		return s, false, nil // another program's, such as a candidate's in an election
 	case err == nil && !s.isClaim():
@@ -109,6 +102,30 @@ func (d *Driver) seat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool, err e
 	return s, err == nil, err
 }
 
-// isClaim reports whether a record asks for what a claim may: anything else is none of ours. So weight and limit must
-// be there in every format to come.
-func (r record) isClaim() bool { return 1 <= r.Weight && r.Weight <= r.Limit && r.Limit <= driver.All }
+// emptySeat is what a key of the queue tells without its record. ok is false when the key is of another queue.
+func (d *Driver) emptySeat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool) {
+	s = seat{
+		key: string(kv.Key), token: uint64(kv.CreateRevision), mod: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease),
+	}
+	if at, id, isPeer := peerKey(kv); isPeer && at == queue && d.keys.layout == Concurrency {
+		s.ID, s.peer, s.Weight, s.Limit = id, true, 1, 1
+		return s, true
+	}
+	at, ok := queueOf(s.key)
+	return s, ok && at == queue
+}
+
+// anySeat is seat for a claim of whatever format, with what can be read of its record.
+func (d *Driver) anySeat(queue string, kv *mvccpb.KeyValue) (s seat, ok bool) {
+	s, ok = d.emptySeat(queue, kv)
+	if ok && !s.peer && json.Unmarshal(kv.Value, &s.record) != nil {
+		s.record = record{ID: s.ID}
+	}
+	return s, ok
+}
+
+// isClaim reports whether a record asks for what a claim may: anything else is none of ours. So ID, weight and limit
+// must be there in every format to come.
+func (r record) isClaim() bool {
+	return r.ID != "" && 1 <= r.Weight && r.Weight <= r.Limit && r.Limit <= driver.All
+}

@@ -35,7 +35,7 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 	err := d.releaseKey(ctx, c, e.key, e.Longest(), e)
 	switch {
 	case err == nil:
-		d.claims.Forget(e) // not before the answer: a claim whose release is lost is still taken out when it expires
+		d.forgetReleased(e) // not before the answer: a claim whose release is lost is still taken out when it expires
 	case c.Token == e.Token() && answersGone(err):
 		e.rememberEnd()
 	}
@@ -77,19 +77,28 @@ func (d *Driver) releaseAgain(r *pb.RangeResponse, token uint64) error {
 // undo releases a claim of this client of which it is not known whether it was ever queued, and bars its ID.
 func (d *Driver) undo(ctx context.Context, e *claim) error {
 	answer, _, err := d.finish(ctx, ending{
-		there:     present(e.keys),
-		remove:    clientv3.OpDelete(e.keys, clientv3.WithPrefix()),
+		there:     e.queuedHere(),
+		remove:    clientv3.OpDelete(e.key),
 		tombstone: e.tombstone, note: tombstone{Released: true}, ttl: e.Longest(), ours: e,
 		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tombstone, notes)} },
 	})
 	if err != nil {
 		return explain(err)
 	}
-	d.claims.Forget(e)
+	d.forget(e)
 	if answer.Succeeded {
 		return nil
 	}
 	return d.releaseAgain(barred(answer.Responses[0]), 0)
+}
+
+// queuedHere compares what is at the key with the claim. While its token is not known, that can be nothing else.
+func (e *claim) queuedHere() clientv3.Cmp {
+	if token := e.Token(); token != 0 {
+		return is(e.key, token)
+	}
+	e.sweep()
+	return present(e.key)
 }
 
 // barOp notes an end of a claim that is not there, unless there is a note, which it reads.

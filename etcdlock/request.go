@@ -67,7 +67,7 @@ func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, err
 		if !errors.Is(err, errLeaseLost) && !l.denies(ctx, err) {
 			return st, err
 		}
-		d.claims.Forget(e)
+		d.forget(e)
 	}
 }
 
@@ -90,14 +90,14 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	case errors.Is(err, driver.ErrGone) && e.IsLeaving():
 		return driver.Status{}, err // it stays known until it has left: else a late request would find it in the queue
 	case errors.Is(err, driver.ErrGone):
-		d.claims.Forget(e)
+		d.forget(e)
 		return driver.Status{}, err
 	case errors.Is(err, driver.ErrRefused):
 		return driver.Status{}, d.refuse(e, err)
 	case isLeaseLost(err):
 		return driver.Status{}, e.leaseLost()
 	case errors.Is(err, driver.ErrUnsent) && !e.maybeQueued():
-		d.claims.Forget(e) // it is not in the queue
+		d.forget(e) // it is not in the queue
 		return driver.Status{}, err
 	default:
 		e.Doubt()
@@ -150,9 +150,9 @@ func (e *claim) commit(
 func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	answer, err := e.commit(ctx,
-		[]clientv3.Cmp{e.nowhere(), absent(e.tombstone)},
+		[]clientv3.Cmp{absent(e.key), absent(e.tombstone)},
 		[]clientv3.Op{e.putOp(r), e.newestOp(1 + leased.LookAhead(r.seat()))},
-		[]clientv3.Op{e.whereOp()})
+		[]clientv3.Op{clientv3.OpGet(e.key)})
 	switch {
 	case err != nil:
 		return driver.Status{}, explain(err)
@@ -162,12 +162,6 @@ func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.
 		return d.found(ctx, e, c, answer)
 	}
 }
-
-// nowhere compares the claim with one that no client has queued.
-func (e *claim) nowhere() clientv3.Cmp { return absent(e.keys).WithPrefix() }
-
-// whereOp reads the key of the claim, whichever client made it.
-func (e *claim) whereOp() clientv3.Op { return clientv3.OpGet(e.keys, clientv3.WithPrefix()) }
 
 func (e *claim) putOp(r record) clientv3.Op {
 	return clientv3.OpPut(e.key, encode(r), clientv3.WithLease(e.leased().id))
@@ -198,11 +192,13 @@ func (d *Driver) refuse(e *claim, err error) error {
 			return removeErr
 		}
 	}
-	d.claims.Forget(e)
+	d.forget(e)
 	return err
 }
 
-// found answers about a claim whose key or end was there already, as the first part of the transaction shows.
+// found answers about a claim whose key or end was there already, as the first part of the transaction shows. A claim
+// that is there under another ID has ended, and a late copy of its request queued it: a full store took no note of its
+// end. It makes room.
 func (d *Driver) found(
 	ctx context.Context, e *claim, c driver.Claim, answer *clientv3.TxnResponse,
 ) (driver.Status, error) {
@@ -210,10 +206,12 @@ func (d *Driver) found(
 	if len(own) == 0 {
 		return driver.Status{}, driver.ErrGone
 	}
-	if string(own[0].Key) == e.key {
-		e.Answered(uint64(own[0].CreateRevision))
-		return d.renew(ctx, e, c)
+	if s, _ := d.anySeat(e.queue, own[0]); s.ID != e.ID {
+		if _, _, err := d.commit(ctx, []clientv3.Cmp{is(s.key, s.token)}, []clientv3.Op{clientv3.OpDelete(s.key)}, nil); err != nil {
+			return driver.Status{}, explain(err)
+		}
+		return d.queueOrTry(ctx, e, c)
 	}
-	d.claims.Forget(e) // another client requested it
-	return d.keep(ctx, c, seatOf(own[0], c.ID))
+	e.Answered(uint64(own[0].CreateRevision))
+	return d.renew(ctx, e, c)
 }

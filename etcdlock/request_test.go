@@ -115,7 +115,7 @@ func leavingTwin(d *Driver, e *claim) *claim {
 	c := driver.Claim{Name: e.Name, ID: e.ID}
 	twin, _ := d.claims.Enter(c, func() *claim {
 		twin := &claim{
-			d: d, queue: e.queue, keys: e.keys, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone,
+			d: d, queue: e.queue, key: e.key, tombstone: e.tombstone, lease: e.lease, alone: e.alone,
 		}
 		twin.Begin(c, 0, func() {}, nil)
 		twin.Doubt()

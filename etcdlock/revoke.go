@@ -48,7 +48,7 @@ func (d *Driver) granted(ctx context.Context, name, id string) (s seat, err erro
 	if err != nil {
 		return s, err
 	}
-	at := slices.IndexFunc(seats, func(s seat) bool { return s.id == id })
+	at := slices.IndexFunc(seats, func(s seat) bool { return s.ID == id })
 	if at < 0 || !entries(name, seats, nil)[at].Granted {
 		return s, driver.ErrGone
 	}

@@ -20,7 +20,7 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		answer, err := e.commit(ctx,
 			[]clientv3.Cmp{none, absent(e.tombstone)},
 			[]clientv3.Op{e.putOp(r)},
-			[]clientv3.Op{e.whereOp(), clientv3.OpGet(e.tombstone), e.newestOp(leased.LookAhead(r.seat()))})
+			[]clientv3.Op{clientv3.OpGet(e.key), clientv3.OpGet(e.tombstone), e.newestOp(leased.LookAhead(r.seat()))})
 		if err != nil {
 			return driver.Status{}, explain(err)
 		}
@@ -61,7 +61,7 @@ func (d *Driver) unlessWaiting(
 // From then on the claim is left out for good.
 func (d *Driver) leaveOut(ctx context.Context, e *claim) error {
 	if !e.maybeQueued() {
-		d.claims.Forget(e)
+		d.forget(e)
 		return nil
 	}
 	e.beLeftOut()

@@ -182,11 +182,12 @@ func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok boo
 	}
 	e.self.note(r)
 	for _, event := range r.Events {
-		if event.Type == mvccpb.Event_DELETE {
+		switch s, ok, err := e.d.seat(e.queue, event.Kv); {
+		case event.Kv.ModRevision <= int64(e.Token()): // of a claim that had the key before
+		case event.Type == mvccpb.Event_DELETE:
 			e.rememberEnd()
 			return st, driver.ErrGone
-		}
-		if s, ok, err := e.d.seat(e.queue, event.Kv); ok && err == nil {
+		case ok && err == nil:
 			e.Revoke(s.Revoked)
 		}
 	}
@@ -211,7 +212,7 @@ func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool
 
 // newsOfAll notes what happened in the queue to a claim that has one ahead. The end of that one grants it, so that it
 // need not be read, unless its own came first or with it. One watch tells both, in their order; of two watches nobody
-// knows which one is ahead. A peer that locks again has the key that it had before. What ended before the last reading,
+// knows which one is ahead. Keys are used again. What ended before the last reading,
 // as a server that lags tells late, is not what was ahead then.
 func (e *claim) newsOfAll(
 	ctx context.Context, r clientv3.WatchResponse, v leased.Verdict,
@@ -222,7 +223,7 @@ func (e *claim) newsOfAll(
 		})
 	}
 	switch {
-	case ended(e.key, 0):
+	case ended(e.key, int64(e.Token())):
 		e.rememberEnd()
 		return st, driver.ErrGone
 	case !ended(v.Watch, e.Revision()):

@@ -6,19 +6,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/model"
 )
 
-// Keys of etcd that are used again, which nobody has built: docs/design-notes/keys-of-etcd.md. A claim is put at a key
-// that all clients share, or at one of its client where that is taken, and a second key names it by its ID: while it is
-// in the queue, that one says where, and afterwards that it has ended.
+// Keys of etcd that are used again: docs/design-notes/keys-of-etcd.md. A client puts its claims at few keys, one after
+// the other.
 //
 // Modelled: one lock; two clients with two claims each, one after the other; requests, releases and undos, all of which
 // may be lost, repeated, and arrive late, again and again; answers that are lost; a watch of the claim ahead; another
-// client that takes a claim over; somebody who reads where a claim is and then breaks it; and the end of the first
-// client's lease, with all that is on it.
+// client that takes a claim over; a claim that nobody renews, so that its client takes it out; somebody who reads where
+// a claim is and then breaks it; and the end of the first client's lease, with all that is on it.
 //
 // Left out: renewals, by which a claim that waits looks at the queue whatever it was told; shared locks, which read
-// more of the queue; the time for which an end is remembered, because a copy is late for less; members that answer from
-// the past, which are refused by their revision; and compaction, after which a watch that begins too late reads the
-// queue.
+// more of the queue; the time after which no copy is late any more; members that answer from the past, which are
+// refused by their revision; a store that is full, and takes no note of an end; and compaction, after which a watch
+// that begins too late reads the queue.
 func TestKeysInEveryState(t *testing.T) {
 	for _, row := range []struct {
 		name  string
@@ -28,23 +27,20 @@ func TestKeysInEveryState(t *testing.T) {
 		{name: "as designed", rules: keyRules{}},
 		{name: "as designed, and the first client dies", rules: keyRules{dies: true}},
 		{name: "as designed, and nobody gives up in line", rules: keyRules{patient: true}},
-		{name: "the end of what was answered at once is not remembered", rules: keyRules{lean: cleanOnly}},
-		{name: "the same, and the first client dies", rules: keyRules{lean: cleanOnly, dies: true}},
 
-		{"a request does not ask whether its ID is known", keyRules{anyID: true}, twice},
+		{"a request does not ask whether its claim has ended", keyRules{anyID: true}, forNobody},
 		{"a release remembers no end", keyRules{noEnd: true}, forNobody},
-		{"that of what was sent again is not remembered either", keyRules{lean: allClaims}, forNobody},
 		{"an undo of what is not queued bars nothing", keyRules{noBar: true}, forNobody},
-		{"a request does not ask whether its key is free", keyRules{anyKey: true}, ofAnother},
+		{"a request does not ask whether its key is free", keyRules{anyKey: true}, forNobody},
 		{"a release compares the key alone", keyRules{anyRelease: true}, ofAnother},
-		{"an undo goes by the key, and not by the ID", keyRules{anyUndo: true}, ofAnother},
+		{"the key of an undo is used again at once", keyRules{anyUndo: true}, ofAnother},
+		{"the key of a claim that expired is used again", keyRules{anyExpired: true}, ofAnother},
 		{"a break goes by the key that was read", keyRules{anyBreak: true}, ofAnother},
 		{"a watch sees the key, and not whose it is", keyRules{patient: true, anyWatch: true}, model.NoWayOn},
-		{"a claim is taken over without its ID", keyRules{dies: true, leavesID: true}, unknownID},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			m := model.Model[keyState]{Start: row.rules.start(), Next: row.rules.next, Wrong: keyWrong, Good: keyGood}
+			m := model.Model[keyState]{Start: keyStart(), Next: row.rules.next, Wrong: keyWrong, Good: keyGood}
 			if row.wrong == "" {
 				model.Holds(t, m)
 			} else {
@@ -59,32 +55,21 @@ const (
 	twice     = "a claim is in the queue twice"
 	forNobody = "a claim that is over is in the queue, and nobody will take it out"
 	ofAnother = "a claim was taken out by what was meant for another"
-	unknownID = "a claim in the queue is not to be found by its ID"
 )
 
 // keyRules are how the protocol differs from the right one.
 type keyRules struct {
 	dies    bool // the first client
 	patient bool // a claim that waits is not given up
-	lean    lean
 
-	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyBreak, anyWatch, leavesID bool
+	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyExpired, anyBreak, anyWatch bool
 }
-
-// lean is of which claims a release remembers no end. Then a client that has an answer knows whether copies of the
-// request may be under way: not if it was sent once.
-type lean int
-
-const (
-	noClaim lean = iota
-	cleanOnly
-	allClaims
-)
 
 const (
 	keyClaims = 4 // of the first client, then of the second
 	ofFirst   = 2
-	keyKeys   = 3 // the shared one, and one of each client
+	ofEach    = 2
+	keyKeys   = 4 // of the first client, then of the second
 	mostPuts  = 6 // with a wrong rule there is no end of them
 	none      = -1
 )
@@ -92,7 +77,7 @@ const (
 // A keyState is a state of everything.
 type keyState struct {
 	keys   [keyKeys]keySeat
-	ids    [keyClaims]keyID
+	ended  [keyClaims]bool // a note of it is there
 	claims [keyClaims]keyClaim
 	rev    uint8
 	dead   bool // the first client, and its lease
@@ -109,20 +94,6 @@ type keySeat struct {
 	lease uint8 // of the client
 }
 
-type keyID struct {
-	kind  idKind
-	at    uint8 // the key
-	lease uint8
-}
-
-type idKind uint8
-
-const (
-	idAbsent idKind = iota
-	idHere
-	idEnded
-)
-
 // A breaking is what a step that was read about is to change.
 type breaking struct {
 	on   bool
@@ -133,7 +104,7 @@ type breaking struct {
 // A keyClaim is what there is of a claim outside the server.
 type keyClaim struct {
 	phase    keyPhase
-	at       uint8 // its key and token, once they are known
+	at       uint8 // its key, and token once that is known
 	token    uint8
 	ahead    uint8 // what it watches
 	awaited  uint8 // the token there
@@ -141,9 +112,9 @@ type keyClaim struct {
 	released bool  // and releases
 	undone   bool  // and undos
 	barred   bool  // one was answered, so no other is sent
+	expired  bool  // its client did not renew it, and takes it out if it is on that client's lease still
 	second   bool  // the second client has it
-	again    bool  // the request was sent again; where that matters
-	clean    bool  // no copy of it is under way
+	left     bool  // the next claim of its client may have its key
 }
 
 type keyPhase uint8
@@ -157,24 +128,15 @@ const (
 	isOver
 )
 
-// start has one claim less of the second client where the number of states grows otherwise.
-func (r keyRules) start() (s keyState) {
+func keyStart() (s keyState) {
 	for i := range s.keys {
 		s.keys[i].claim = none
-	}
-	if r.lean != noClaim {
-		s.claims[keyClaims-1].phase = isOver
 	}
 	return s
 }
 
 // ownerOf is the client that requests a claim, and has its lease.
-func ownerOf(claim int) uint8 {
-	if claim < ofFirst {
-		return 0
-	}
-	return 1
-}
+func ownerOf(claim int) uint8 { return uint8(claim / ofFirst) }
 
 func keyWrong(s keyState) string {
 	holders := 0
@@ -186,17 +148,14 @@ func keyWrong(s keyState) string {
 			return twice
 		}
 	}
-	for at, k := range s.keys {
+	for _, k := range s.keys {
 		if k.claim == none {
 			continue
 		}
-		c, id := s.claims[k.claim], s.ids[k.claim]
-		willGo := c.undone && !c.barred || c.released && c.token == k.born
-		switch {
-		case c.phase == isOver && !willGo:
+		c := s.claims[k.claim]
+		willGo := c.undone && !c.barred || c.released && c.token == k.born || c.expired && k.lease == ownerOf(int(k.claim))
+		if c.phase == isOver && !willGo {
 			return forNobody
-		case id.kind != idHere || int(id.at) != at:
-			return unknownID
 		}
 	}
 	switch {
@@ -257,14 +216,11 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 	}
 	switch c.phase {
 	case unasked:
-		if i == 0 || i == ofFirst || s.claims[i-1].phase == isOver {
-			change("a claim is requested", func(c *keyClaim) { c.phase, c.asked = inDoubt, true })
+		if at, free := s.keyFor(i); free {
+			change("a claim is requested", func(c *keyClaim) { c.phase, c.asked, c.at = inDoubt, true, at })
 		}
 	case inDoubt:
-		if r.lean != noClaim && !c.again {
-			change("a request is sent again", func(c *keyClaim) { c.again = true })
-		}
-		change("a claim is given up", func(c *keyClaim) { c.phase, c.undone, c.again = isOver, true, false })
+		change("a claim is given up", func(c *keyClaim) { c.phase, c.undone = isOver, true })
 	case inLine:
 		if k := s.keys[c.ahead]; k.claim == none || !r.anyWatch && k.born != c.awaited {
 			next := s
@@ -277,79 +233,92 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 		change("a claim that waits is given up", func(c *keyClaim) { c.phase, c.released = leaves, true })
 	case inside:
 		change("a claim is to be released", func(c *keyClaim) { c.phase, c.released = leaves, true })
+		if i == 0 && !c.expired && !s.dead {
+			change("a claim is not renewed by its client", func(c *keyClaim) {
+				c.expired, c.left = true, r.anyExpired
+				if !c.second {
+					c.phase = isOver
+				}
+			})
+		}
 	}
+}
+
+// keyFor is the key that a client chooses for a claim; free is false while the one before is under way.
+func (s keyState) keyFor(i int) (at uint8, free bool) {
+	first := ownerOf(i) * ofEach
+	if i%ofFirst == 0 {
+		return first, true
+	}
+	before := s.claims[i-1]
+	if !before.left {
+		first++
+	}
+	return first, before.phase == isOver || before.second && before.expired
 }
 
 // arrivals are the copies of what was sent about a claim, which may all come now.
 func (r keyRules) arrivals(s keyState, i int, step func(keyState, string)) {
 	c := s.claims[i]
 	if c.asked && s.rev < mostPuts && !(s.dead && ownerOf(i) == 0) {
-		next, knows := r.request(s, i)
-		if knows && c.phase == inDoubt {
-			answered := next
-			answered.look(i)
-			if answered.claims[i].again = false; r.lean != noClaim && !c.again {
-				answered.claims[i].asked, answered.claims[i].clean = false, true
-			}
-			step(answered, "a request arrives, and is answered")
-		}
-		next.claims[i].again = c.phase == inDoubt && r.lean != noClaim // it has to be, to be answered
+		next, token := r.request(s, i)
 		step(next, "a request arrives, and no answer comes back")
+		if c.phase == inDoubt {
+			next.claims[i].token = token
+			next.look(i)
+			step(next, "a request arrives, and is answered")
+		}
 	}
 	if c.released {
 		next := s
 		if k := s.keys[c.at]; k.claim != none && (k.born == c.token || r.anyRelease) {
-			lean := r.lean == allClaims || r.lean == cleanOnly && c.clean && !c.second
-			next.takeOut(int(c.at), i, r.noEnd || lean)
+			next.takeOut(c.at, i, r.noEnd)
 		}
 		step(next, "a release arrives, and no answer comes back")
 		if c.phase == leaves {
-			next.claims[i].phase = isOver
+			next.claims[i].phase, next.claims[i].left = isOver, !c.expired
 			step(next, "a release arrives, and is answered")
 		}
 	}
 	if c.undone {
 		next := r.undo(s, i)
 		step(next, "an undo arrives, and no answer comes back")
-		next.claims[i].barred = true
+		next.claims[i].barred, next.claims[i].left = true, r.anyUndo
 		step(next, "an undo arrives, and is answered")
+	}
+	if k := s.keys[c.at]; c.expired && k.claim != none && k.lease == ownerOf(i) {
+		next := s
+		next.takeOut(c.at, i, false)
+		step(next, "a claim that was not renewed is taken out")
 	}
 }
 
-// request is the transaction of a request. knows says that its answer tells where the claim is, or that it has ended.
-func (r keyRules) request(s keyState, i int) (next keyState, knows bool) {
-	own := 1 + ownerOf(i)
-	at := uint8(0)
-	if s.keys[at].claim != none {
-		at = own
+// request is the transaction of a request, and the token of its answer; zero says that the claim has ended.
+func (r keyRules) request(s keyState, i int) (next keyState, token uint8) {
+	at := s.claims[i].at
+	switch k := s.keys[at]; {
+	case s.ended[i] && !r.anyID:
+		return s, 0
+	case int(k.claim) == i && !r.anyKey:
+		return s, k.born
+	case k.claim != none && int(k.claim) != i:
+		s.takeOut(at, i, true) // a claim that is over makes room
 	}
-	switch {
-	case s.ids[i].kind != idAbsent && !r.anyID:
-		return s, true
-	case s.keys[at].claim != none && !r.anyKey:
-		return s, false
+	s.rev++
+	if s.keys[at].claim == none {
+		s.keys[at] = keySeat{claim: int8(i), born: s.rev, lease: ownerOf(i)}
 	}
-	if k := s.keys[at]; k.claim == none {
-		s.rev++
-		s.keys[at].born = s.rev
-	} else if int(k.claim) != i {
-		s.other = true
-	}
-	s.keys[at].claim, s.keys[at].lease = int8(i), ownerOf(i)
-	s.ids[i] = keyID{idHere, at, ownerOf(i)}
-	return s, true
+	return s, s.rev
 }
 
 // look notes what the queue says about a claim.
 func (s *keyState) look(i int) {
-	c, id := &s.claims[i], s.ids[i]
-	c.phase = isOver
-	if id.kind != idHere {
+	c := &s.claims[i]
+	me := s.keys[c.at]
+	if c.phase = isOver; me.claim == none || me.born != c.token {
 		return
 	}
-	me := s.keys[id.at]
-	c.at, c.token, c.phase = id.at, me.born, inside
-	c.ahead, c.awaited = 0, 0
+	c.phase, c.ahead, c.awaited = inside, 0, 0
 	for at, k := range s.keys {
 		if k.claim != none && k.born < me.born && k.born > c.awaited {
 			c.ahead, c.awaited, c.phase = uint8(at), k.born, inLine
@@ -357,28 +326,21 @@ func (s *keyState) look(i int) {
 	}
 }
 
-// takeOut takes a claim out of the queue, and remembers its end. by is the claim that the step was meant for.
-func (s *keyState) takeOut(at, by int, forget bool) {
+// takeOut takes what is at a key out of the queue, and remembers the end of the claim that the step was meant for.
+func (s *keyState) takeOut(at uint8, by int, forget bool) {
 	if int(s.keys[at].claim) != by {
 		s.other = true
 	}
 	s.keys[at] = keySeat{claim: none}
-	if s.ids[by] = (keyID{kind: idEnded}); forget {
-		s.ids[by] = keyID{}
-	}
+	s.ended[by] = s.ended[by] || !forget
 }
 
 // undo releases a claim of which nothing is known, or bars its ID.
 func (r keyRules) undo(s keyState, i int) keyState {
-	id, at := s.ids[i], int(s.ids[i].at)
-	if r.anyUndo && s.keys[0].claim != none {
-		at, id.kind = 0, idHere
-	}
-	switch {
-	case id.kind == idHere:
+	if at := s.claims[i].at; s.keys[at].claim != none {
 		s.takeOut(at, i, false)
-	case id.kind == idAbsent && !r.noBar:
-		s.ids[i].kind = idEnded
+	} else if !r.noBar {
+		s.ended[i] = true
 	}
 	return s
 }
@@ -394,20 +356,19 @@ func (r keyRules) strangers(s keyState, step func(keyState, string)) {
 	if k := s.keys[s.move.at]; s.move.on && k.claim != none && k.born == s.move.born {
 		next := s
 		next.keys[s.move.at].lease = 1
-		next.claims[0].second = true
-		if !r.leavesID {
-			next.ids[0].lease = 1
+		if next.claims[0].second = true; c.phase == isOver && !c.released {
+			next.claims[0].phase = inside
 		}
 		step(next, "a takeover arrives")
 	}
-	if id := s.ids[0]; !s.broke.on && id.kind == idHere {
+	if k := s.keys[c.at]; !s.broke.on && k.claim == 0 {
 		next := s
-		next.broke = breaking{true, id.at, s.keys[id.at].born}
+		next.broke = breaking{true, c.at, k.born}
 		step(next, "somebody reads where a claim is")
 	}
 	if k := s.keys[s.broke.at]; s.broke.on && k.claim != none && (k.born == s.broke.born || r.anyBreak) {
 		next := s
-		next.takeOut(int(s.broke.at), 0, false)
+		next.takeOut(s.broke.at, 0, false)
 		if next.claims[0].phase == inside || next.claims[0].phase == inLine {
 			next.claims[0].phase = isOver // the one who breaks a claim answers for that
 		}
@@ -426,11 +387,6 @@ func (s keyState) withoutFirst() keyState {
 	for at, k := range s.keys {
 		if k.claim != none && k.lease == 0 {
 			s.keys[at] = keySeat{claim: none}
-		}
-	}
-	for i, id := range s.ids {
-		if id.kind == idHere && id.lease == 0 {
-			s.ids[i] = keyID{}
 		}
 	}
 	return s
