@@ -17,7 +17,7 @@ import (
 // left the queue, it counts as leaving, so that nobody takes it over from there.
 func (e *claim) expire() {
 	e.End()
-	e.keepPlace()
+	e.dropPlace() // for good: another client may have taken the claim over, which is at that key then
 	e.d.running.Go(func() {
 		e.remove()
 		e.Left()

@@ -82,8 +82,8 @@ func (e *claim) isSwept() bool {
 	return e.swept
 }
 
-// keepPlace lets nobody have the place any more.
-func (e *claim) keepPlace() *place {
+// dropPlace takes the place from the claim. It stays taken until it is given back.
+func (e *claim) dropPlace() *place {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.place
@@ -93,7 +93,7 @@ func (e *claim) keepPlace() *place {
 
 // leavePlace gives the place of a claim that has ended to others, once no message can be late that would meet them.
 func (e *claim) leavePlace() {
-	if p := e.keepPlace(); p != nil {
+	if p := e.dropPlace(); p != nil {
 		time.AfterFunc(e.Longest()+leased.TombstoneGrace, p.giveBack)
 	}
 }
@@ -102,7 +102,7 @@ func (e *claim) leavePlace() {
 func (e *claim) leavePlaceNow() {
 	if e.isSwept() {
 		e.leavePlace()
-	} else if p := e.keepPlace(); p != nil {
+	} else if p := e.dropPlace(); p != nil {
 		p.giveBack()
 	}
 }
