@@ -71,6 +71,7 @@ type side struct {
 // A modelled claim has one ID and a token on each side.
 type modelled struct {
 	driver.Claim
+	first  int // the client that queued it
 	owner  int // the client that requested it last
 	tokens [2]uint64
 	lapsed bool // it expired, so that after a while each side may have forgotten it
@@ -145,11 +146,14 @@ func (m *model) pick() *modelled {
 
 // renewerOf returns the client, or the owner of a claim that is queued where only the owner may request it again.
 func (m *model) renewerOf(c *modelled, client int) int {
-	queued := slices.ContainsFunc(m.queueOf(1), func(e driver.Entry) bool { return e.ID == c.ID })
-	if queued && !m.traits.Detach {
+	if !m.traits.Detach && m.isQueued(c) {
 		return c.owner
 	}
 	return client
+}
+
+func (m *model) isQueued(c *modelled) bool {
+	return slices.ContainsFunc(m.queueOf(1), func(e driver.Entry) bool { return e.ID == c.ID })
 }
 
 // draw makes a claim that was never requested.
@@ -172,11 +176,21 @@ func (m *model) note(client int, c *modelled, what string) {
 	m.steps = append(m.steps, step)
 }
 
+// request requests a claim, for the first time or again. While it is queued, only the client that queued it may do so
+// without its token.
 func (m *model) request(client int, c *modelled, what string) {
 	m.note(client, c, what)
 	c.owner = client
+	queued := m.isQueued(c)
+	if !queued {
+		c.first = client
+	}
 	m.compare(c, func(side int) (driver.Status, error) {
-		return m.sides[side].clients[client].Request(context.Background(), c.Claim)
+		again := c.Claim
+		if queued && client != c.first {
+			again.Token = c.tokens[side]
+		}
+		return m.sides[side].clients[client].Request(context.Background(), again)
 	})
 }
 
@@ -184,7 +198,7 @@ func (m *model) request(client int, c *modelled, what string) {
 func (m *model) renew(client int, c *modelled, off uint64) {
 	m.note(client, c, fmt.Sprintf("renew with token + %d", off))
 	if c.tokens == [2]uint64{} && off == 0 {
-		c.owner = client // it has no token, so this queues it
+		c.first, c.owner = client, client // it has no token, so this queues it
 	}
 	m.compare(c, func(side int) (driver.Status, error) {
 		again := c.Claim

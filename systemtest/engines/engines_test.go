@@ -25,7 +25,7 @@ type store struct {
 }
 
 // stores start what has a network.
-var stores = map[string]func(t *testing.T) store{
+var stores = map[string]func(t testing.TB) store{
 	"redis":    redis,
 	"sentinel": sentinel,
 	"cluster":  cluster,
@@ -66,7 +66,7 @@ func (s store) resume(t *testing.T) {
 	}
 }
 
-func redis(t *testing.T) store {
+func redis(t testing.TB) store {
 	s := servers.Redis(t)
 	return store{servers: []*servers.Server{s}, urls: map[string]string{
 		"own":               "redis://" + s.Addr,
@@ -75,14 +75,14 @@ func redis(t *testing.T) store {
 	}}
 }
 
-func sentinel(t *testing.T) store {
+func sentinel(t testing.TB) store {
 	g := servers.RedisSentinel(t)
 	g.Steady(t)
 	url := "redis-sentinel://" + addrs(g.Sentinels) + "/" + g.Name
 	return store{servers: append(g.Sentinels, g.Servers...), urls: map[string]string{"own": url}}
 }
 
-func cluster(t *testing.T) store {
+func cluster(t testing.TB) store {
 	c := servers.RedisCluster(t)
 	return store{
 		servers: c.All(), ready: c.AwaitServing,
@@ -90,7 +90,7 @@ func cluster(t *testing.T) store {
 	}
 }
 
-func redlock(t *testing.T) store {
+func redlock(t testing.TB) store {
 	var nodes []*servers.Server
 	for range 3 {
 		nodes = append(nodes, servers.Redis(t))
@@ -98,14 +98,14 @@ func redlock(t *testing.T) store {
 	return store{servers: nodes, urls: map[string]string{"own": "redlock://" + addrs(nodes) + "?unsafefresh=true"}}
 }
 
-func etcd(t *testing.T) store {
+func etcd(t testing.TB) store {
 	s := servers.Etcd(t)
 	return store{servers: []*servers.Server{s}, urls: map[string]string{
 		"own": "etcd://" + s.Addr, "concurrency": "etcd://" + s.Addr + "?layout=concurrency",
 	}}
 }
 
-func etcdWithPassword(t *testing.T) store {
+func etcdWithPassword(t testing.TB) store {
 	group := []*servers.Server{servers.Etcd(t)}
 	for _, line := range []string{"user add root:pw", "user grant-role root root", "auth enable"} {
 		run(t, servers.Etcdctl(t, group, strings.Fields(line)...))
@@ -113,20 +113,20 @@ func etcdWithPassword(t *testing.T) store {
 	return store{servers: group, urls: map[string]string{"own": "etcd://root:pw@" + group[0].Addr}}
 }
 
-func zooKeeper(t *testing.T) store {
+func zooKeeper(t testing.TB) store {
 	s := servers.ZooKeeper(t)
 	return store{servers: []*servers.Server{s}, urls: map[string]string{
 		"own": "zk://" + s.Addr, "curator": "zk://" + s.Addr + "?layout=curator",
 	}}
 }
 
-func mysql(t *testing.T) store { return database(t, servers.Databases[0], "TIMESTAMP(3)", "?") }
-func postgres(t *testing.T) store {
+func mysql(t testing.TB) store { return database(t, servers.Databases[0], "TIMESTAMP(3)", "?") }
+func postgres(t testing.TB) store {
 	return database(t, servers.Databases[1], "TIMESTAMP", "?sslmode=disable&")
 }
 
 // database is one with the tables of all layouts. ShedLock's has a time of its own type.
-func database(t *testing.T, d servers.Database, timestamp, begin string) store {
+func database(t testing.TB, d servers.Database, timestamp, begin string) store {
 	s := d.Start(t)
 	url := d.URL(s.Addr) + begin
 	if err := sqllock.MigrateURL(t.Context(), url[:len(url)-1]); err != nil {
@@ -152,7 +152,7 @@ func addrs(all []*servers.Server) string {
 	return strings.Join(list, ",")
 }
 
-func run(t *testing.T, cmd *exec.Cmd) {
+func run(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
