@@ -3,6 +3,7 @@ package etcdlock_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -78,6 +79,12 @@ func TestRepeatedAtAnotherServer(t *testing.T) {
 		"release": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			return driver.Status{}, r.Release(ctx, c)
 		}, 0, false, ""},
+		"request with others": {none, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
+			return withAnother(ctx, r, driver.Op{Kind: driver.OpRequest, Claim: c})
+		}, 1, true, ""},
+		"release with others": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
+			return withAnother(ctx, r, driver.Op{Kind: driver.OpRelease, Claim: c})
+		}, 0, false, ""},
 		"undo": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			c.Token = 0
 			return driver.Status{}, r.Release(ctx, c)
@@ -116,3 +123,11 @@ func TestRepeatedAtAnotherServer(t *testing.T) {
 }
 
 func held(t *testing.T, r roundabout, c driver.Claim) driver.Claim { return acquire(t, r, c) }
+
+// withAnother does an operation in one transaction with the request of another lock.
+func withAnother(ctx context.Context, r roundabout, op driver.Op) (driver.Status, error) {
+	var results [2]driver.Result
+	batch := []driver.Op{op, {Kind: driver.OpRequest, Claim: claim(op.Claim.Name+" beside", long)}}
+	r.Do(ctx, batch, func(i int, r driver.Result) { results[i] = r })
+	return results[0].Status, errors.Join(results[0].Err, results[1].Err)
+}

@@ -54,21 +54,25 @@ func (d *Driver) repeat(ctx context.Context, e *claim, c driver.Claim) (driver.S
 	}
 }
 
-// create requests a claim for the first time. The lease may turn out to be gone, because nobody was there to
-// extend it, or to take nothing more. Then nothing was put, and a new lease takes its place.
+// create requests a claim for the first time.
 func (d *Driver) create(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	for {
-		l, err := d.leaseOf(ctx, c)
-		if err != nil {
-			return driver.Status{}, err
-		}
-		e := d.enter(c, "", 0, l)
-		st, err := d.put(ctx, e, c)
-		if !errors.Is(err, errLeaseLost) && !l.denies(ctx, err) {
-			return st, err
-		}
-		d.forget(e)
+	l, err := d.leaseOf(ctx, c)
+	if err != nil {
+		return driver.Status{}, err
 	}
+	return d.createAs(ctx, d.enter(c, "", 0, l), c)
+}
+
+// createAs is create for a claim that is known. Its lease may turn out to be gone, because nobody was there to extend
+// it, or to take nothing more. Then nothing was put, and it is known anew, on another lease.
+func (d *Driver) createAs(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+	l := e.leased()
+	st, err := d.put(ctx, e, c)
+	if !errors.Is(err, errLeaseLost) && !l.denies(ctx, err) {
+		return st, err
+	}
+	d.forget(e)
+	return d.create(ctx, c)
 }
 
 // put sends the first request of a claim, perhaps not for the first time.
@@ -82,6 +86,13 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 	if waitErr := extended(ctx); err == nil && st.Token != 0 {
 		err = waitErr
 	}
+	return d.concludePut(e, c, st, err, from)
+}
+
+// concludePut notes what came of a first request, which was sent at this instant.
+func (d *Driver) concludePut(
+	e *claim, c driver.Claim, st driver.Status, err error, from leased.Instant,
+) (driver.Status, error) {
 	switch {
 	case err == nil && e.isThis(st) && !e.Live(c.TTL, from):
 		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
