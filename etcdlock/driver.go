@@ -109,7 +109,7 @@ func traits(minTTL time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "etcd", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: adapt.Kinds,
+		Ops:   adapt.Kinds,
 		Alone: 2, MaxInFlight: 1, // docs/speed.md has what that gains
 	}
 }

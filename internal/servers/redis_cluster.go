@@ -196,13 +196,19 @@ func (c *ClusterOfRedis) SlotOf(t testing.TB, key string) int {
 
 // MoveSlot moves a slot with its keys to another master, one key at a time, while clients use them:
 // redis.io/docs/latest/ commands/cluster-setslot. Between two keys it calls between, if that is not nil. On a busy
-// machine a master loses sight of others, and takes no key until it sees them again.
+// machine a master loses sight of others, and takes no key until it sees them again; or its replica takes its place, and
+// the slot moves from there.
 func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between func()) {
 	t.Helper()
-	from, number := c.Owner(t, slot), strconv.Itoa(slot)
-	if from == to {
-		return
+	for from := c.Owner(t, slot); from != to; from = c.Owner(t, slot) {
+		c.moveSlot(t, slot, from, to, between)
 	}
+}
+
+// moveSlot moves a slot from its master, unless that loses its place meanwhile.
+func (c *ClusterOfRedis) moveSlot(t testing.TB, slot int, from, to *Server, between func()) {
+	t.Helper()
+	number := strconv.Itoa(slot)
 	to.redisOK(t, "CLUSTER", "SETSLOT", number, "IMPORTING", c.ids[from])
 	from.redisOK(t, "CLUSTER", "SETSLOT", number, "MIGRATING", c.ids[to])
 	for {
@@ -210,16 +216,22 @@ func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between fu
 		if key == "" {
 			break
 		}
+		isMaster := true
 		waitFor(t, "the other master takes a key", func(context.Context) error {
 			answer := from.RedisCommand(t, "MIGRATE", "127.0.0.1", to.Port(), key, "0", "5000")
 			switch {
 			case strings.Contains(answer, "CLUSTERDOWN"):
 				return fmt.Errorf("move the key %q: %s", key, answer)
+			case strings.HasPrefix(answer, "MOVED"):
+				isMaster = false
 			case answer != "OK" && answer != "NOKEY":
 				t.Fatalf("move the key %q: %s", key, answer)
 			}
 			return nil
 		})
+		if !isMaster {
+			return
+		}
 		if between != nil {
 			between()
 		}
