@@ -34,8 +34,8 @@ type Kind uint8
 const (
 	// OpRequest queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for its TTL.
 	// It ignores expired claims. While a claim is queued, only the client that queued it requests it without its token:
-	// other clients know the claim by its token. A claim that is Detached is renewed only by requests that are Detached; the answer to
-	// any other says what is left of its TTL. [Status]
+	// other clients know the claim by its token. A claim that is Detached is renewed only by requests that are
+	// Detached; the answer to any other says what is left of its TTL. [Status]
 	//
 	// A renewal changes nothing but how long the claim lives, and whether it is Detached. Token, place, weight, limit,
 	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:

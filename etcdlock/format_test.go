@@ -23,7 +23,8 @@ func makeNewer(t *testing.T, addr string, c driver.Claim) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(there.Kvs, func(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Value), c.ID) })
+	isIts := func(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Value), c.ID) }
+	at := slices.IndexFunc(there.Kvs, isIts)
 	if at < 0 {
 		t.Fatalf("the claim is not there: %+v", there)
 	}

@@ -12,9 +12,9 @@ import (
 // past those of its queue.
 //
 // A late copy of a message finds another claim at the key. It does nothing to that one: a request compares the note of
-// its claim's end, and all else the token. Only an undo that knows no token goes by the key alone. A key that it was sent
-// about is not used again before such a copy can be late no more, and neither is one at which another client may have
-// kept the claim.
+// its claim's end, and all else the token. Only an undo that knows no token goes by the key alone: that key is not used
+// again as long as a copy of the undo may be late. Nor is a key at which another client may have the claim, as long as
+// the lease lives.
 type places struct {
 	mu     sync.Mutex
 	queues map[string]*numbers

@@ -158,9 +158,11 @@ func TestNewsOfTheClaimBefore(t *testing.T) {
 	revoked.Revoked = true
 	e.self = &watcher{key: e.key, since: 1}
 	before := int64(e.Token()) - 1
+	ended := &mvccpb.KeyValue{Key: []byte(e.key), ModRevision: before}
+	asked := &mvccpb.KeyValue{Key: []byte(e.key), ModRevision: before, Value: []byte(encode(revoked))}
 	for name, event := range map[string]*clientv3.Event{
-		"its end":                     {Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: []byte(e.key), ModRevision: before}},
-		"that it was asked to let go": {Kv: &mvccpb.KeyValue{Key: []byte(e.key), Value: []byte(encode(revoked)), ModRevision: before}},
+		"its end":                     {Type: mvccpb.Event_DELETE, Kv: ended},
+		"that it was asked to let go": {Kv: asked},
 	} {
 		st, err := e.newsOfSelf(t.Context(), clientv3.WatchResponse{Events: []*clientv3.Event{event}}, true)
 		if err != nil || st.Revoked || !st.Granted {

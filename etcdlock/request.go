@@ -218,7 +218,8 @@ func (d *Driver) found(
 		return driver.Status{}, driver.ErrGone
 	}
 	if s, _ := d.anySeat(e.queue, own[0]); s.ID != e.ID {
-		if _, _, err := d.commit(ctx, []clientv3.Cmp{is(s.key, s.token)}, []clientv3.Op{clientv3.OpDelete(s.key)}, nil); err != nil {
+		makeRoom := []clientv3.Op{clientv3.OpDelete(s.key)}
+		if _, _, err := d.commit(ctx, []clientv3.Cmp{is(s.key, s.token)}, makeRoom, nil); err != nil {
 			return driver.Status{}, explain(err)
 		}
 		return d.queueOrTry(ctx, e, c)

@@ -144,8 +144,8 @@ func (d *Driver) part(ctx context.Context, at int, op driver.Op) (p part, err er
 
 func (p part) ifs() []clientv3.Cmp {
 	if p.notes != nil {
-		onIts := clientv3.Compare(clientv3.LeaseValue(p.claim.key), "=", p.claim.leased().id) // no other client has moved it
-		return []clientv3.Cmp{is(p.claim.key, p.asked.Token), onIts}
+		unmoved := clientv3.Compare(clientv3.LeaseValue(p.claim.key), "=", p.claim.leased().id)
+		return []clientv3.Cmp{is(p.claim.key, p.asked.Token), unmoved}
 	}
 	return []clientv3.Cmp{absent(p.claim.key), absent(p.claim.tombstone)}
 }

@@ -153,7 +153,8 @@ func keyWrong(s keyState) string {
 			continue
 		}
 		c := s.claims[k.claim]
-		willGo := c.undone && !c.barred || c.released && c.token == k.born || c.expired && k.lease == ownerOf(int(k.claim))
+		willGo := c.undone && !c.barred || c.released && c.token == k.born ||
+			c.expired && k.lease == ownerOf(int(k.claim))
 		if c.phase == isOver && !willGo {
 			return forNobody
 		}

@@ -196,8 +196,8 @@ func (c *ClusterOfRedis) SlotOf(t testing.TB, key string) int {
 
 // MoveSlot moves a slot with its keys to another master, one key at a time, while clients use them:
 // redis.io/docs/latest/ commands/cluster-setslot. Between two keys it calls between, if that is not nil. On a busy
-// machine a master loses sight of others, and takes no key until it sees them again; or its replica takes its place, and
-// the slot moves from there.
+// machine a master loses sight of others, and takes no key until it sees them again; or its replica takes its place,
+// and the slot moves from there.
 func (c *ClusterOfRedis) MoveSlot(t testing.TB, slot int, to *Server, between func()) {
 	t.Helper()
 	for from := c.Owner(t, slot); from != to; from = c.Owner(t, slot) {
