@@ -51,13 +51,22 @@ func TestEndsInAFullStore(t *testing.T) {
 	const ttl = 2 * time.Second
 	keepRenewing(t, d, acquire(t, d, claim("beside", ttl)))
 	released, broken := acquire(t, d, claim("released", ttl)), acquire(t, d, claim("broken", ttl))
+	together := []driver.Op{{Kind: driver.OpRelease}, {Kind: driver.OpRelease}}
+	for i, name := range []string{"one of two", "two of two"} {
+		together[i].Claim = acquire(t, d, claim(name, ttl))
+	}
 	acquire(t, d, claim("expired", ttl))
 	fill(t, dial(t, addr))
 	release(t, d, released)
+	d.Do(limit(t), together, func(i int, r driver.Result) {
+		if r.Err != nil {
+			t.Errorf("released with another: %v", r.Err)
+		}
+	})
 	if err := other.Break(limit(t), "broken", broken.ID); err != nil {
 		t.Errorf("Break: %v", err)
 	}
-	for _, name := range []string{"released", "broken", "expired"} {
+	for _, name := range []string{"released", "one of two", "two of two", "broken", "expired"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the lease lives on
 		defer cancel()
 		for queue := []driver.Entry{{}}; len(queue) > 0; driver.Sleep(ctx, 20*time.Millisecond) {

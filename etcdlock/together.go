@@ -16,8 +16,8 @@ const partOps = 2
 // Do makes one attempt at each operation of a batch, as [driver.Driver] says. First requests and releases of different
 // locks are parts of one transaction, which does all of them or none. Where it does none, each is sent alone.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	parts, others := d.divide(batch)
-	if len(parts) < 2 {
+	parts, others := d.divide(ctx, batch)
+	if len(parts) == 0 {
 		d.Batches.Do(ctx, batch, done)
 		return
 	}
@@ -29,48 +29,37 @@ func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, drive
 		}
 		g.Go(func() { d.Batches.Do(ctx, rest, func(k int, r driver.Result) { done(others[k], r) }) })
 	}
-	for chosen := range slices.Chunk(parts, maxOps/partOps) {
+	for some := range slices.Chunk(parts, maxOps/partOps) {
 		g.Go(func() {
-			d.doTogether(ctx, batch, chosen, func(i int, r driver.Result) {
-				d.Batches.Note(batch[i], r)
-				done(i, r)
+			d.doTogether(ctx, some, func(p *part, r driver.Result) {
+				d.Batches.Note(batch[p.at], r)
+				done(p.at, r)
 			})
 		})
 	}
 	g.Wait()
 }
 
-// divide returns which operations of a batch can be parts of a transaction, one for each lock: claims that one
-// transaction queues on a lock would have one token.
-func (d *Driver) divide(batch []driver.Op) (parts, others []int) {
+// divide returns the operations of a batch that can be parts of a transaction, one for each lock, since claims that one
+// transaction queues on a lock would have one token; and where in the batch all others are.
+func (d *Driver) divide(ctx context.Context, batch []driver.Op) (parts []*part, others []int) {
 	if len(batch) < 2 || !d.learnt.Load() || d.lifetime.Err() != nil {
 		return nil, nil
 	}
 	locks := make(map[string]bool, len(batch))
 	for i := range batch {
-		if name := batch[i].Claim.Name; !locks[name] && d.isPart(&batch[i]) {
-			locks[name] = true
-			parts = append(parts, i)
-		} else {
-			others = append(others, i)
+		var p *part
+		if !locks[batch[i].Claim.Name] {
+			p = d.part(ctx, i, &batch[i])
 		}
+		if p == nil {
+			others = append(others, i)
+			continue
+		}
+		locks[batch[i].Claim.Name] = true
+		parts = append(parts, p)
 	}
 	return parts, others
-}
-
-// isPart reports whether an operation is a first request for which there is a lease, or a release of a claim that this
-// client has requested and never moved: then no tombstone was left ahead that would have to stay on its lease.
-func (d *Driver) isPart(op *driver.Op) bool {
-	c := op.Claim
-	e := d.claims.Known(c)
-	switch {
-	case op.Kind == driver.OpRelease:
-		return e != nil && c.Token != 0 && c.Token == e.Token() && !e.isGone() && !e.isMoved()
-	case op.Kind != driver.OpRequest || op.Brief || e != nil || c.Token != 0 || !c.Queue || c.Detached:
-		return false
-	}
-	l, ready := d.slot(leaseTime(c.TTL)).Lease()
-	return ready && !l.isLost() && !l.isDenied() && driver.Validate(c, d.traits()) == nil
 }
 
 // A part is an operation that is a part of a transaction.
@@ -88,33 +77,27 @@ type part struct {
 	notes *lease // of a release: that of the note
 }
 
-// doTogether does some operations of a batch in one transaction.
-func (d *Driver) doTogether(ctx context.Context, batch []driver.Op, chosen []int, tell func(int, driver.Result)) {
-	parts := make([]part, 0, len(chosen))
+// doTogether does operations in one transaction.
+func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(*part, driver.Result)) {
 	var ifs []clientv3.Cmp
 	var then []clientv3.Op
-	for _, i := range chosen {
-		p, err := d.part(ctx, i, batch[i])
-		if err != nil {
-			tell(i, driver.Result{Err: err})
-			continue
-		}
-		parts, ifs, then = append(parts, p), append(ifs, p.ifs()...), append(then, p.then()...)
+	for _, p := range parts {
+		ifs, then = append(ifs, p.ifs()...), append(then, p.then()...)
 	}
 	answer, again, err := d.commit(ctx, ifs, then, nil)
-	conclude := part.failed
+	conclude := (*part).failed
 	switch {
 	case err == nil && answer.Succeeded:
-		conclude = part.done
+		conclude = (*part).done
 	case err == nil, driver.IsAnswer(err), isLeaseLost(err): // some part cannot be done; nobody knows which
-		conclude = part.alone
+		conclude = (*part).alone
 	}
 	each(len(parts), func(k int) {
 		p := parts[k]
 		if again || isDone(err) {
 			p.claim.Doubt()
 		}
-		tell(p.at, conclude(p, ctx, outcome{answer, k * partOps, err}))
+		tell(p, conclude(p, ctx, outcome{answer, k * partOps, err}))
 	})
 }
 
@@ -125,24 +108,48 @@ type outcome struct {
 	err    error
 }
 
-// part prepares an operation for a transaction.
-func (d *Driver) part(ctx context.Context, at int, op driver.Op) (p part, err error) {
-	p = part{d: d, at: at, asked: op.Claim}
-	if op.Kind == driver.OpRelease {
-		p.claim = d.claims.Known(op.Claim)
-		p.notes, err = d.noteLease(ctx, p.claim.Longest())
-		return p, err
+// part prepares an operation for a transaction; nil where it can be a part of none.
+func (d *Driver) part(ctx context.Context, at int, op *driver.Op) *part {
+	switch e := d.claims.Known(op.Claim); {
+	case op.Kind == driver.OpRequest && e == nil:
+		return d.requestPart(at, op)
+	case op.Kind == driver.OpRelease && e != nil:
+		return d.releasePart(ctx, at, op.Claim, e)
 	}
-	l, err := d.leaseOf(ctx, op.Claim)
-	if err != nil {
-		return p, err
-	}
-	p.claim, p.record, p.from = d.enter(op.Claim, "", 0, l), d.newRecord(op.Claim), leased.Now()
-	p.extended = l.extendFor(op.Claim)
-	return p, nil
+	return nil
 }
 
-func (p part) ifs() []clientv3.Cmp {
+// requestPart prepares a first request for which there is a lease. One that would not wait is no part: it does nothing
+// where the lock is taken, and then nothing would be done of all the others.
+func (d *Driver) requestPart(at int, op *driver.Op) *part {
+	c := op.Claim
+	if op.Brief || c.Token != 0 || !c.Queue || c.Detached || driver.Validate(c, d.traits()) != nil {
+		return nil
+	}
+	l, ready := d.slot(leaseTime(c.TTL)).Lease()
+	if !ready || l.isLost() || l.isDenied() {
+		return nil
+	}
+	return &part{
+		d: d, at: at, asked: c, claim: d.enter(c, "", 0, l), record: d.newRecord(c),
+		from: leased.Now(), extended: l.extendFor(c),
+	}
+}
+
+// releasePart prepares a release of a claim that this client has requested and never moved: then no tombstone was left
+// ahead that would have to stay on its lease.
+func (d *Driver) releasePart(ctx context.Context, at int, c driver.Claim, e *claim) *part {
+	if c.Token == 0 || c.Token != e.Token() || e.isGone() || e.isMoved() {
+		return nil
+	}
+	l, err := d.noteLease(ctx, e.Longest())
+	if err != nil {
+		return nil
+	}
+	return &part{d: d, at: at, asked: c, claim: e, notes: l}
+}
+
+func (p *part) ifs() []clientv3.Cmp {
 	if p.notes != nil {
 		unmoved := clientv3.Compare(clientv3.LeaseValue(p.claim.key), "=", p.claim.leased().id)
 		return []clientv3.Cmp{is(p.claim.key, p.asked.Token), unmoved}
@@ -150,7 +157,7 @@ func (p part) ifs() []clientv3.Cmp {
 	return []clientv3.Cmp{absent(p.claim.key), absent(p.claim.tombstone)}
 }
 
-func (p part) then() []clientv3.Op {
+func (p *part) then() []clientv3.Op {
 	if p.notes != nil {
 		note := tombstone{Format: p.d.format, Released: true, Token: p.asked.Token}
 		return []clientv3.Op{
@@ -162,7 +169,7 @@ func (p part) then() []clientv3.Op {
 }
 
 // done answers about an operation that was done.
-func (p part) done(ctx context.Context, o outcome) (r driver.Result) {
+func (p *part) done(ctx context.Context, o outcome) (r driver.Result) {
 	if p.notes != nil {
 		p.d.forgetReleased(p.claim)
 		return r
@@ -172,7 +179,7 @@ func (p part) done(ctx context.Context, o outcome) (r driver.Result) {
 }
 
 // requested answers a request.
-func (p part) requested(ctx context.Context, st driver.Status, err error) (r driver.Result) {
+func (p *part) requested(ctx context.Context, st driver.Status, err error) (r driver.Result) {
 	if waitErr := p.extended(ctx); err == nil {
 		err = waitErr
 	}
@@ -181,7 +188,7 @@ func (p part) requested(ctx context.Context, st driver.Status, err error) (r dri
 }
 
 // failed answers about an operation that may have been done.
-func (p part) failed(ctx context.Context, o outcome) driver.Result {
+func (p *part) failed(ctx context.Context, o outcome) driver.Result {
 	if p.notes != nil {
 		return driver.Result{Err: o.err}
 	}
@@ -189,7 +196,7 @@ func (p part) failed(ctx context.Context, o outcome) driver.Result {
 }
 
 // alone does the operation by itself.
-func (p part) alone(ctx context.Context, _ outcome) (r driver.Result) {
+func (p *part) alone(ctx context.Context, _ outcome) (r driver.Result) {
 	if p.notes != nil {
 		r.Err = p.d.releaseKnown(ctx, p.claim, p.asked)
 		return r
