@@ -92,19 +92,15 @@ func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Dura
 
 // requestNew is requestOften for a claim that nobody else knows, so it is undone when the driver panics.
 func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time.Duration) (r reply) {
-	if claim.Queue {
-		l.client.inbox.expect(claim.ID)
-	}
 	returned := false
 	defer func() {
 		if !returned {
 			l.client.undo(claim)
 		}
-		if waits := returned && r.err == nil && !r.Granted; claim.Queue && !waits {
-			l.client.inbox.forget(claim.ID)
-		}
 	}()
+	before := l.client.inbox.mark()
 	r = l.requestOften(ctx, claim, patience, 0)
+	r.before = before
 	returned = true
 	return r
 }
@@ -117,9 +113,9 @@ func (l *lock) begun(ctx context.Context, a ask, claim driver.Claim, r reply) ou
 	case r.Granted && trustedUntil(r.sent, r.TTL) > now():
 		return outcome{hold: l.hold(a, claim, r.Status, r.sent)}
 	case claim.Queue:
-		return outcome{waiter: l.wait(a, claim, r.Status, r.sent)}
+		return outcome{waiter: l.wait(a, claim, r)}
 	case r.Granted: // so long ago that the claim may have expired
-		h, err := l.wait(a, claim, r.Status, r.sent).await(ctx)
+		h, err := l.wait(a, claim, r).await(ctx)
 		if isGone(err) {
 			err = l.taken()
 		}
@@ -149,9 +145,10 @@ func (l *lock) notBegun(ctx context.Context, claim driver.Claim, r reply) error 
 // A reply is what came of a request.
 type reply struct {
 	driver.Status
-	sent instant // when the attempt that was answered was sent
-	lost int     // attempts sent before the last and not answered: they may have been applied, or may still be
-	err  error
+	sent   instant // when the attempt that was answered was sent
+	before mark    // of a new claim: where the inbox was before the first attempt
+	lost   int     // attempts sent before the last and not answered: they may have been applied, or may still be
+	err    error
 }
 
 // request sends a claim until the backend answers, always with the same ID, so that an attempt whose answer was lost

@@ -124,7 +124,7 @@ func TestErrEvaluatesTheDeadlineItself(t *testing.T) {
 func TestLateGrantIsInDoubt(t *testing.T) {
 	c := New(silentDriver{})
 	l := c.lock("m", nil)
-	w := l.wait(alone, l.claim(alone, true), driver.Status{TTL: time.Hour}, now())
+	w := l.wait(alone, l.claim(alone, true), reply{Status: driver.Status{TTL: time.Hour}, sent: now()})
 	defer c.keeper.remove(&w.tracked)
 	w.told(driver.Event{Status: driver.Status{Granted: true, Token: 1}})
 	if st, doubt, err := w.news(); !st.Granted || doubt || err != nil {
@@ -141,7 +141,7 @@ func TestLateGrantIsInDoubt(t *testing.T) {
 func TestEndIsJudgedOnce(t *testing.T) {
 	c := New(silentDriver{})
 	l := c.lock("m", nil)
-	w := l.wait(alone, l.claim(alone, true), driver.Status{TTL: time.Hour}, now())
+	w := l.wait(alone, l.claim(alone, true), reply{Status: driver.Status{TTL: time.Hour}, sent: now()})
 	c.keeper.remove(&w.tracked)
 	w.gone(driver.ErrGone)
 	w.until.Store(int64(now()))

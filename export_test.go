@@ -31,9 +31,9 @@ func LoseAtGate(c *Client) {
 	}()
 }
 
-// Expected is about how many claims and queues the client expects to be told something.
+// Expected is of how many claims and queues the client expects to be told something.
 func Expected(c *Client) int {
 	c.inbox.mu.Lock()
 	defer c.inbox.mu.Unlock()
-	return len(c.inbox.claims) + len(c.inbox.early) + len(c.inbox.queues)
+	return len(c.inbox.claims) + len(c.inbox.queues)
 }

@@ -3,6 +3,7 @@ package holdfast
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -11,49 +12,57 @@ import (
 // learn at once of the end of theirs, and onlookers.
 type inbox struct {
 	mu     sync.Mutex
-	claims map[string][]recipient     // by the claim's ID; none while the claim is requested for the first time
-	early  map[string]driver.Event    // the last about a claim that is requested for the first time
+	claims map[string][]recipient     // by the claim's ID
 	queues map[string][]chan struct{} // by the name of the lock
+	early  [mostEarly]driver.Event    // the last events that may have come before their recipient
+	came   atomic.Uint64              // so many of these have come; it changes under the lock
 }
+
+// mostEarly is how many events may come between a request and the recipient of what happens to its claim. Most often
+// there is none.
+const mostEarly = 64
+
+// A mark is a moment in the life of an inbox: how many early events had come.
+type mark uint64
 
 // A recipient learns what happens to a claim. told does not block, and calls no driver.
 type recipient interface{ told(driver.Event) }
 
 func newInbox() *inbox {
-	return &inbox{
-		claims: make(map[string][]recipient),
-		early:  make(map[string]driver.Event),
-		queues: make(map[string][]chan struct{}),
-	}
+	return &inbox{claims: make(map[string][]recipient), queues: make(map[string][]chan struct{})}
 }
 
-// expect has the inbox keep what comes about a claim, from before it is requested until add or forget.
-func (b *inbox) expect(id string) {
-	b.mu.Lock()
-	b.claims[id] = nil
-	b.mu.Unlock()
-}
+// mark returns what addSince has to know of a moment before a claim is requested. It costs a request next to nothing:
+// most claims are granted at once, and need no recipient.
+func (b *inbox) mark() mark { return mark(b.came.Load()) }
 
-// forget ends what expect began.
-func (b *inbox) forget(id string) {
-	b.mu.Lock()
-	delete(b.claims, id)
-	if len(b.early) > 0 {
-		delete(b.early, id)
-	}
-	b.mu.Unlock()
-}
+// add has a recipient told what happens to a claim from now on.
+func (b *inbox) add(id string, r recipient) { b.addSince(b.mark(), id, r) }
 
-// add has a recipient told what happens to a claim, and what has happened since it is expected.
-func (b *inbox) add(id string, r recipient) {
+// addSince has a recipient told what happens to a claim, and the last that has happened to it since a mark.
+func (b *inbox) addSince(since mark, id string, r recipient) {
 	b.mu.Lock()
 	b.claims[id] = append(b.claims[id], r)
-	e, missed := b.early[id]
-	delete(b.early, id)
+	e, missed := b.missed(since, id)
 	b.mu.Unlock()
 	if missed {
 		r.told(e)
 	}
+}
+
+// missed returns the last early event about a claim since a mark. If too many have come since then to know, it is that
+// anything may have happened.
+func (b *inbox) missed(since mark, id string) (e driver.Event, missed bool) {
+	came := b.mark()
+	if came-since > mostEarly {
+		return driver.Event{}, true
+	}
+	for ; came > since; came-- {
+		if e := b.early[(came-1)%mostEarly]; e.ID == id || e.ID == "" {
+			return e, true
+		}
+	}
+	return driver.Event{}, false
 }
 
 // remove ends what add began.
@@ -95,15 +104,18 @@ func (b *inbox) concerned(e driver.Event) []recipient {
 	defer b.mu.Unlock()
 	switch {
 	case e.ID != "":
-		b.keep(e.ID, e)
-		return slices.Clone(b.claims[e.ID])
+		to := b.claims[e.ID]
+		if len(to) == 0 {
+			b.keep(e)
+		}
+		return slices.Clone(to)
 	case e.Name != "":
 		wake(b.queues[e.Name])
 		return nil
 	}
+	b.keep(e)
 	var all []recipient
-	for id, rs := range b.claims {
-		b.keep(id, e)
+	for _, rs := range b.claims {
 		all = append(all, rs...)
 	}
 	for _, changed := range b.queues {
@@ -112,11 +124,10 @@ func (b *inbox) concerned(e driver.Event) []recipient {
 	return all
 }
 
-// keep keeps an event about a claim that is requested for the first time.
-func (b *inbox) keep(id string, e driver.Event) {
-	if rs, expected := b.claims[id]; expected && len(rs) == 0 {
-		b.early[id] = e
-	}
+// keep keeps an event for a recipient that is not there yet.
+func (b *inbox) keep(e driver.Event) {
+	b.early[b.mark()%mostEarly] = e
+	b.came.Add(1)
 }
 
 // wake leaves an element in each channel.

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -24,25 +25,65 @@ func wantTold(t *testing.T, who string, r *listed, want ...driver.Event) {
 func TestInboxKeepsEarlyEvents(t *testing.T) {
 	b := newInbox()
 	granted := driver.Event{Name: "m", ID: "a", Status: driver.Status{Granted: true, Token: 7}}
-	b.expect("a")
+	b.tell(driver.Event{Name: "m", ID: "a", Err: driver.ErrGone})
+	before := b.mark()
 	b.tell(driver.Event{Name: "m", ID: "a"})
 	b.tell(granted)
 	b.tell(driver.Event{Name: "m", ID: "stranger"})
-	var a, late, stranger listed
-	b.add("a", &a)
-	wantTold(t, "the first", &a, granted)
-	b.add("a", &late)
+	after := b.mark()
+	var a, late, stranger, none listed
+	b.addSince(before, "a", &a)
+	b.addSince(after, "a", &late)
 	b.add("stranger", &stranger)
-	wantTold(t, "one who came later", &late)
-	wantTold(t, "a claim that was not expected", &stranger)
+	b.addSince(before, "none", &none)
+	wantTold(t, "the first", &a, granted)
+	wantTold(t, "one whose request was later", &late)
+	wantTold(t, "one that asks for what comes", &stranger)
+	wantTold(t, "another claim", &none)
 
-	b.expect("b")
 	b.tell(driver.Event{})
 	wantTold(t, "the first", &a, granted, driver.Event{})
 	var other listed
-	b.add("b", &other)
-	wantTold(t, "a claim that was expected while the connection was lost", &other, driver.Event{})
+	b.addSince(after, "b", &other)
+	wantTold(t, "a claim that was requested before the connection was lost", &other, driver.Event{})
 }
+
+// Where more has come than the inbox keeps, anything may have happened.
+func TestInboxKeepsSomeEarlyEvents(t *testing.T) {
+	b := newInbox()
+	first := driver.Event{Name: "m", ID: "a"}
+	before := b.mark()
+	b.tell(first)
+	for range mostEarly - 1 {
+		b.tell(driver.Event{Name: "m", ID: "stranger"})
+	}
+	var all, more listed
+	b.addSince(before, "a", &all)
+	wantTold(t, "one that can know", &all, first)
+	b.tell(driver.Event{Name: "m", ID: "stranger"})
+	b.addSince(before, "b", &more)
+	wantTold(t, "one that cannot", &more, driver.Event{})
+}
+
+// Whenever an event comes after a request, its recipient is told, once.
+func TestInboxAtOnce(t *testing.T) {
+	for range 1000 {
+		b, r := newInbox(), make(channelled, 2)
+		before := b.mark()
+		var both sync.WaitGroup
+		both.Go(func() { b.tell(driver.Event{Name: "m", ID: "a"}) })
+		both.Go(func() { b.addSince(before, "a", r) })
+		both.Wait()
+		if len(r) != 1 {
+			t.Fatalf("the recipient was told %d times", len(r))
+		}
+	}
+}
+
+// A channelled recipient receives what it is told.
+type channelled chan driver.Event
+
+func (r channelled) told(e driver.Event) { r <- e }
 
 // All recipients of a claim are told, until they are removed. Then nothing is left.
 func TestInboxForgets(t *testing.T) {
@@ -50,8 +91,6 @@ func TestInboxForgets(t *testing.T) {
 	var one, two listed
 	b.add("a", &one)
 	b.add("a", &two)
-	b.expect("b")
-	b.tell(driver.Event{Name: "m", ID: "b"})
 	changed, stop := b.watch("m")
 	b.tell(driver.Event{Name: "m"})
 	b.tell(driver.Event{Name: "m"})
@@ -65,9 +104,8 @@ func TestInboxForgets(t *testing.T) {
 	wantTold(t, "the first", &one)
 	wantTold(t, "the second", &two, e)
 	b.remove("a", &two)
-	b.forget("b")
 	stop()
-	if n := len(b.claims) + len(b.early) + len(b.queues); n != 0 {
+	if n := len(b.claims) + len(b.queues); n != 0 {
 		t.Errorf("%d entries are left", n)
 	}
 }

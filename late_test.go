@@ -38,6 +38,22 @@ func TestGrantDuringRenewalIsRenewed(t *testing.T) {
 	})
 }
 
+// A grant of which the driver tells before the request is answered counts as soon as it is.
+func TestGrantBeforeTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = 100 * time.Millisecond
+		l, a, b := twoClients(t)
+		first := must(b.Mutex("m").Lock(t.Context()))(t)
+		time.AfterFunc(slow/2, func() { first.Release(t.Context()) })
+		l.set(faults{slow: slow})
+		asked := time.Now()
+		must(a.Mutex("m").Lock(t.Context()))(t)
+		if took := time.Since(asked); took != slow {
+			t.Errorf("it took %v, want %v", took, slow)
+		}
+	})
+}
+
 // tokenless returns a driver whose waiting claims have no token, as those on the votes of servers and in the formats of
 // others: it knows a claim without a token only while that is granted. Its clients are told to ask now and then.
 func tokenless(request func(driver.Claim) (driver.Status, error)) driver.Driver {

@@ -25,12 +25,12 @@ type waiter struct {
 	wakeUp    chan struct{} // has an element while there is news that await has not seen
 }
 
-// wait makes a waiter of a claim that was answered with st, and keeps it alive.
-func (l *lock) wait(a ask, claim driver.Claim, st driver.Status, sent instant) *waiter {
-	w := &waiter{lock: l, ask: a, status: st, wakeUp: make(chan struct{}, 1)}
-	w.tracked.init(w, claim, st, sent)
+// wait makes a waiter of a new claim that was answered with r, and keeps it alive.
+func (l *lock) wait(a ask, claim driver.Claim, r reply) *waiter {
+	w := &waiter{lock: l, ask: a, status: r.Status, wakeUp: make(chan struct{}, 1)}
+	w.tracked.init(w, claim, r.Status, r.sent)
 	l.client.keeper.add(&w.tracked)
-	l.client.inbox.add(claim.ID, w)
+	l.client.inbox.addSince(r.before, claim.ID, w)
 	return w
 }
 
