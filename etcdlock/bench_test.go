@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/servers"
 )
 
@@ -26,6 +27,13 @@ func BenchmarkCycle(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAlone shows what gathering gains. docs/speed.md says why the driver's Traits.Alone is what it is.
+func BenchmarkAlone(b *testing.B) {
+	d := open(b, nil, servers.Etcd(b).Addr)
+	release(b, d, acquire(b, d, claim("warm up", time.Minute)))
+	drivertest.BenchmarkAlone(b, d, 1, 2, 4)
 }
 
 // BenchmarkGap measures for how long nobody has a lock that two clients pass to and fro, beside etcd's own mutex. That
