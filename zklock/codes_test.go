@@ -182,7 +182,9 @@ func TestNotNowAfterTheFirstStep(t *testing.T) {
 	p := proxy.New(t, Server(t).Addr)
 	d := inside(t, p.Addr)
 	c := mutexClaim("halfway", 10*time.Second)
-	if _, err := d.sessionFor(t.Context(), c.TTL); err != nil {
+	holder := c // behind whom the queue has to be read
+	holder.ID = driver.NewID()
+	if _, err := d.Request(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
 	count := 0

@@ -2,7 +2,8 @@
 // registers the URL scheme zk.
 //
 // A claim is a node below that of its lock, and its fencing token is the zxid that created it. The name of the node
-// says what others must know to judge the claim, so one listing of names shows the whole queue. A second node, the
+// says what others must know to judge the claim, so one listing of names shows the whole queue. The change that queues
+// a claim also tells whether it is alone there: then it is granted, and nothing is listed. A second node, the
 // note, is made together with it, under a name that follows from the claim's ID: while the note exists, the claim
 // cannot be queued again. It holds what people may want to know. After the end of the claim it stays for a TTL as the
 // tombstone, which says how the claim ended.

@@ -42,6 +42,9 @@ func (k keyspace) queue(name string) string {
 	return k.root + "/" + name
 }
 
+// ownsQueues reports whether nobody but clients of this layout has nodes where the queues are.
+func (k keyspace) ownsQueues() bool { return k.layout == Native && k.root != k.chroot }
+
 // Nodes beside the queues. No encoded name begins with a dot, and no other name may.
 const (
 	notesNode  = "/.claims"

@@ -38,8 +38,10 @@ func (e *claim) missed(ctx context.Context) (bool, error) {
 	e.mu.Lock()
 	self := e.self
 	e.mu.Unlock()
-	if self == nil { // something happened, so it is not watched any more
-		return true, e.watchSelf(ctx)
+	if self == nil { // it was not watched yet, or not any more
+		known := e.Flags()
+		err := e.watchSelf(ctx)
+		return e.Flags() != known, err
 	}
 	return len(self) > 0 || e.s.isLost(), nil
 }

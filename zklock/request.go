@@ -75,17 +75,14 @@ func (d *Driver) first(ctx context.Context, c driver.Claim) (driver.Status, erro
 }
 
 // put sends the first request of a claim, perhaps not for the first time. It makes the claim's note, of which
-// there must be none, and its node at the end of the queue, both or neither. Then it looks at the queue.
+// there must be none, and its node at the end of the queue, both or neither. Then it looks at the queue, unless the
+// answer tells that nobody else is in it.
 func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	from, asked := leased.Now(), e.maybeQueued()
-	node, err := d.enqueue(ctx, e, c)
+	made, err := d.enqueue(ctx, e, c)
 	switch {
 	case err == nil:
-		e.placed(node)
-		if !e.Live(e.s.sure(e.s.ttl, from), from) {
-			return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
-		}
-		return d.settleOrGo(ctx, e, c)
+		return d.queued(ctx, e, c, made, from)
 	case errors.Is(err, zk.ErrNodeExists):
 		st, err := d.found(ctx, e, c)
 		return st, unsure(err)
@@ -94,40 +91,77 @@ func (d *Driver) put(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 		return driver.Status{}, e.goneError()
 	case errors.Is(err, errSessionLost):
 		return driver.Status{}, err
-	case isRefused(err), errors.Is(err, driver.ErrUnsent) && !asked:
-		d.forgetAll(e)
-		return driver.Status{}, err
 	default:
-		e.Doubt()
-		return driver.Status{}, err
+		return driver.Status{}, d.unanswered(e, asked, err)
 	}
 }
 
-// enqueue makes the note and the node, and the parents that are missing.
-func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (node string, err error) {
-	at := e.queue + "/" + d.node(c, e.s.ttl)
-	for {
-		results, _, err := e.s.multi(ctx,
-			&zk.CreateRequest{Path: e.note, Data: encode(e.record), Acl: d.acl, Flags: zk.FlagEphemeral},
-			&zk.CreateRequest{Path: at, Data: []byte(c.Owner), Acl: d.acl, Flags: zk.FlagEphemeralSequential})
+// unanswered notes what an error says about a claim that it came for in place of an answer. asked says that the claim
+// was requested before.
+func (d *Driver) unanswered(e *claim, asked bool, err error) error {
+	if isRefused(err) || errors.Is(err, driver.ErrUnsent) && !asked {
+		d.forgetAll(e)
+	} else {
+		e.Doubt()
+	}
+	return err
+}
+
+// enqueue makes the note and the node, and the parents that are missing. It returns what came of the steps of entry.
+func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) ([]zk.MultiResponse, error) {
+	for steps := e.entry(c); ; {
+		made, failed, err := e.s.multi(ctx, steps...)
 		switch {
 		case err == nil:
-			return path.Base(results[1].String), nil
+			return made, nil
+		case failed == countStep && isRefused(err): // somebody has changed the ACL of the queue
+			steps = steps[:countStep]
+			continue
 		case !isNoNode(err):
-			return "", err
+			return nil, err
 		}
 		err = together(
 			func() error { return e.s.makeParent(ctx, path.Dir(e.note)) },
 			func() error { return e.s.makeParent(ctx, e.queue) })
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 }
 
-// settleOrGo answers about a claim that was just queued. One that cannot be judged leaves, and one that would not
-// wait unless it is granted.
-func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
+// The steps that queue a claim.
+const (
+	noteStep  = iota // makes its note
+	nodeStep         // makes its node
+	countStep        // writes nothing to the queue's node, because the answer tells how many children that has
+	entrySteps
+)
+
+// entry returns the steps that queue a claim. The last is left out where the node of the queue may have data of others.
+func (e *claim) entry(c driver.Claim) []any {
+	at := e.queue + "/" + e.d.node(c, e.s.ttl)
+	steps := []any{
+		noteStep: &zk.CreateRequest{Path: e.note, Data: encode(e.record), Acl: e.d.acl, Flags: zk.FlagEphemeral},
+		nodeStep: &zk.CreateRequest{Path: at, Data: []byte(c.Owner), Acl: e.d.acl, Flags: zk.FlagEphemeralSequential},
+	}
+	if e.d.keys.ownsQueues() {
+		steps = append(steps, &zk.SetDataRequest{Path: e.queue, Version: -1})
+	}
+	return steps
+}
+
+// queued answers about a claim that was just queued, by a request that was sent at this instant, from what came of the
+// steps of entry. A claim that cannot be judged leaves, and one that would not wait unless it is granted.
+func (d *Driver) queued(
+	ctx context.Context, e *claim, c driver.Claim, made []zk.MultiResponse, from leased.Instant,
+) (driver.Status, error) {
+	e.placed(path.Base(made[nodeStep].String))
+	if !e.Live(e.s.sure(e.s.ttl, from), from) {
+		return driver.Status{}, driver.ErrGone // its time has come, and it is being taken out of the queue
+	}
+	if e.isFirst(made) {
+		return e.Status(), nil
+	}
 	var st driver.Status
 	err := together(
 		func() error { return e.watchSelf(ctx) },
@@ -144,6 +178,21 @@ func (d *Driver) settleOrGo(ctx context.Context, e *claim, c driver.Claim) (driv
 		return driver.Status{}, d.withdraw(ctx, e)
 	}
 	return e.Status(), nil // with the token, which the look may not have known
+}
+
+// isFirst reports whether what came of the steps of entry tells that the claim was alone in its queue. Then it is
+// granted, and its token is the number of the change, which all nodes have that the change has made or written. Its
+// own node is not watched before somebody wants to know what happens to it, or it is renewed.
+func (e *claim) isFirst(made []zk.MultiResponse) bool {
+	if len(made) < entrySteps || made[countStep].Stat == nil || made[countStep].Stat.NumChildren != 1 {
+		return false
+	}
+	own, ok := parse(path.Base(made[nodeStep].String))
+	if !ok || !e.settle([]seat{own}, false).Granted {
+		return false
+	}
+	e.Answered(uint64(made[countStep].Stat.Mzxid))
+	return true
 }
 
 // errElsewhere is no answer: the claim ends with a session that this client does not keep, and a later request may
