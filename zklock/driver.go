@@ -136,7 +136,8 @@ func traits(longest time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "zookeeper", MinTTL: minTTL, MaxTTL: longest, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true,
-		Ops: adapt.Kinds,
+		Ops:   adapt.Kinds,
+		Alone: 2, MaxInFlight: 1,
 	}
 }
 

@@ -71,10 +71,17 @@ func (d *Driver) finish(ctx context.Context, s *session, node, note string, how 
 }
 
 func (d *Driver) finishWith(ctx context.Context, s *session, node, note string, data []byte) error {
-	_, failed, err := s.multi(ctx, &zk.DeleteRequest{Path: node, Version: -1},
-		&zk.SetDataRequest{Path: note, Data: data, Version: -1})
+	_, failed, err := s.multi(ctx, leaving(node, note, data)...)
 	if failed == 1 && isNoNode(err) { // a peer's claim, or somebody has deleted the note
 		_, err = call(ctx, s, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.Delete(node, -1) })
 	}
 	return err
+}
+
+// leaving are the steps that take a claim out of the queue: they delete its node and leave a tombstone.
+func leaving(node, note string, data []byte) []any {
+	return []any{
+		&zk.DeleteRequest{Path: node, Version: -1},
+		&zk.SetDataRequest{Path: note, Data: data, Version: -1},
+	}
 }

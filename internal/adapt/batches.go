@@ -8,7 +8,8 @@ import (
 
 // Batches implements Do and Subscribe of [driver.Driver] for an engine with [Methods]. It does each operation of a
 // batch in a goroutine of its own, and all brief requests of a batch as one. The engine's Traits have [Kinds], and
-// Alone is 0, so that no other operations gather. Its Close calls that of Batches first.
+// Alone is 0, so that no other operations gather, unless it has a Do of its own before that of Batches. Its Close calls
+// that of Batches first.
 //
 // An event may be missed between the result of OpWatch and the moment at which the engine has begun to watch.
 type Batches struct {
