@@ -7,6 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
@@ -32,7 +33,7 @@ func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, drive
 	for some := range slices.Chunk(parts, maxOps/partOps) {
 		g.Go(func() {
 			d.doTogether(ctx, some, func(p *part, r driver.Result) {
-				d.Batches.Note(batch[p.at], r)
+				adapt.Note(d.Batches, batch[p.at], r)
 				done(p.at, r)
 			})
 		})

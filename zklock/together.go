@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
@@ -34,7 +35,7 @@ func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, drive
 	for _, change := range d.changes(parts) {
 		g.Go(func() {
 			change.make(ctx, func(p *part, r driver.Result) {
-				d.Batches.Note(p.op, r)
+				adapt.Note(d.Batches, p.op, r)
 				done(p.at, r)
 			})
 		})
