@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// diskSize is enough for the data of a test.
-const diskSize = 256 << 20
+// diskSize is enough for the data of a test, also of one that takes ten thousand locks. The image has no more than was
+// written to it.
+const diskSize = 1 << 30
 
 // onDisk returns the kind of server that runs as this one does, with a file system of its own for its folder "data",
 // which nobody else sees. It needs the rights of root.

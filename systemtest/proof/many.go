@@ -167,11 +167,13 @@ func leftOfMany(
 	for {
 		names = nil
 		var err error
-		for name, e := range watcher.Names(t.Context(), prefix+".") {
+		ctx, cancel := context.WithTimeout(t.Context(), max(deadline-now(), ttl))
+		for name, e := range watcher.Names(ctx, prefix+".") {
 			if err = e; e == nil {
 				names = append(names, name)
 			}
 		}
+		cancel()
 		switch {
 		case err == nil && len(names) == 0, errors.Is(err, errors.ErrUnsupported):
 			return nil
