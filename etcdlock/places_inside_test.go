@@ -32,8 +32,8 @@ func TestPlaceIsForOneClaim(t *testing.T) {
 	}
 }
 
-// What a claim that has ended leaves for the next is free at once where no message can be late that would meet that
-// one, after a while where one may be, and never where another client may have the claim.
+// The place of a claim that has ended is free at once where no message can be late that would meet the next one, after
+// a while where one may be, and never where another client may have the claim.
 func TestWhenAPlaceIsFree(t *testing.T) {
 	const ttl = 10 * time.Second
 	for name, row := range map[string]struct {
@@ -145,7 +145,7 @@ func TestOrphanMakesRoom(t *testing.T) {
 	}
 }
 
-// What happened to the claim that had the key before is no news of this one, though a server that lags tells it late.
+// A server that lags tells late what happened to the claim that had the key before. That is no news of this one.
 func TestNewsOfTheClaimBefore(t *testing.T) {
 	t.Parallel()
 	d := alone(t)
