@@ -18,13 +18,15 @@ type call struct {
 	group *Group        // of a call of Go
 	tell  func(Answer)  // of a call of Go
 	over  chan struct{} // of a call of Do: has an element once there is an answer
-	timer *time.Timer   // of a call of Do, for its limit; nil: it had none
+	timer *time.Timer   // of a call of Do: looks at its limit; nil: none had one yet
 
 	// Guarded by the Sender's lock. What is after over is read by the caller once it has received from over.
 	state     state
-	attempt   *attempt // while it is under way
-	partly    bool     // a part of it was done
-	explained bool     // the driver was given time to say why there is no answer
+	attempt   *attempt      // while it is under way
+	partly    bool          // a part of it was done
+	explained bool          // the driver was given time to say why there is no answer
+	abandoned bool          // it was given up, so something may refer to it still
+	alarm     time.Duration // when the timer goes off; 0: it does not
 	answer    Answer
 	panic     *Panic
 
@@ -52,79 +54,85 @@ func (s *Sender) newCall(ctx context.Context, op *driver.Op, l *lane, limit, beg
 		c = &call{over: make(chan struct{}, 1)}
 	}
 	c.begin(ctx, op, l, limit, began)
+	s.setAlarm(c)
 	return c
 }
 
 func (c *call) begin(ctx context.Context, op *driver.Op, l *lane, limit, began time.Duration) {
 	c.op, c.ctx, c.lane, c.limit, c.until = *op, ctx, l, limit, began+limit
+	c.state, c.partly, c.explained = waiting, false, false
 }
 
-// await returns the answer, or gives the call up.
+// await returns the answer, or gives the call up when its context ends. Its timer gives it up when its limit has passed.
 func (s *Sender) await(c *call) Answer {
 	defer c.lane.returning.Add(-1)
-	late := c.startTimer()
-	for {
-		select {
-		case <-c.over:
-			a := c.outcome()
+	select {
+	case <-c.over:
+		a := c.outcome()
+		if !c.abandoned {
 			s.reuse(c)
-			return a
-		case <-c.ctx.Done():
-			s.giveUp(c.ctx.Err(), c)
-			return c.outcome()
-		case <-late:
-			if !s.letExplain(c) {
-				return c.outcome()
-			}
-			c.timer.Reset(c.limit / explainPart)
 		}
+		return a
+	case <-c.ctx.Done():
+		s.giveUp(c.ctx.Err(), c)
+		return c.outcome()
 	}
-}
-
-// startTimer returns what receives when the limit has passed.
-func (c *call) startTimer() <-chan time.Time {
-	switch {
-	case c.limit <= 0:
-		return nil
-	case c.timer == nil:
-		c.timer = time.NewTimer(c.limit)
-	default:
-		c.timer.Reset(c.limit)
-	}
-	return c.timer.C
 }
 
 // outcome is the answer to a call that has ended, or the panic of the driver.
 func (c *call) outcome() Answer {
-	if c.timer != nil {
-		c.timer.Stop()
-	}
 	if c.panic != nil {
 		panic(c.panic)
 	}
 	return c.answer
 }
 
-// reuse keeps a call for another operation. Nothing refers to it once its caller has been told of its end: a call that
-// was given up may still be part of an attempt.
+// reuse keeps a call for another operation. Its timer may go off meanwhile, so what that reads is left as it is.
 func (s *Sender) reuse(c *call) {
-	*c = call{over: c.over, timer: c.timer}
+	c.op, c.ctx, c.lane, c.attempt, c.answer = driver.Op{}, nil, nil, nil, Answer{}
 	s.unused.Put(c)
+}
+
+// setAlarm has the timer of a call go off when its limit has passed, or before. A timer that is set already stays: it
+// looks when it goes off, so that calls which are used again seldom cost a change of a timer.
+func (s *Sender) setAlarm(c *call) {
+	switch {
+	case c.limit <= 0 || c.alarm > 0 && c.alarm <= c.until:
+		return
+	case c.timer == nil:
+		c.timer = time.AfterFunc(c.limit, func() { s.wentOff(c) })
+	default:
+		c.timer.Reset(c.limit)
+	}
+	c.alarm = c.until
+}
+
+// wentOff gives up a call whose limit has passed.
+func (s *Sender) wentOff(c *call) {
+	s.mu.Lock()
+	defer s.unlock()
+	at := c.alarm
+	c.alarm = 0
+	switch {
+	case c.state == done || c.limit <= 0:
+		return
+	case c.until > at: // it was used again since the timer was set
+		c.alarm = c.until
+	case s.letsExplain(c):
+		c.alarm = at + c.limit/explainPart
+	default:
+		return
+	}
+	c.timer.Reset(c.alarm - at)
 }
 
 // explainPart is the part of its limit for which the driver may still explain why there is no answer.
 const explainPart = 4
 
-// letExplain gives up a call whose limit has passed. It is true, and does nothing, if the attempt ends with the limit
-// of this call: then the driver is about to say what it had waited for. That is so once for each call.
-func (s *Sender) letExplain(c *call) bool {
-	s.mu.Lock()
-	defer s.unlock()
-	return s.explains(c)
-}
-
-// explains is letExplain for a caller that holds the lock.
-func (s *Sender) explains(c *call) bool {
+// letsExplain gives up a call whose limit has passed. It is true, and does nothing, if the attempt ends with the limit
+// of this call: then the driver is about to say what it had waited for. That is so once for each call. The Sender's
+// lock is held.
+func (s *Sender) letsExplain(c *call) bool {
 	if c.state == underWay && c.until >= c.attempt.until && !c.explained {
 		c.explained = true
 		return true
@@ -142,6 +150,13 @@ func (s *Sender) giveUp(why error, c *call) {
 
 // abandon ends a call without an answer, unless there is one.
 func (s *Sender) abandon(c *call, why error) {
+	if c.state == done {
+		return
+	}
+	c.abandoned = true
+	if c.timer != nil {
+		c.timer.Stop()
+	}
 	switch c.state {
 	case waiting, gathered:
 		if c.state == gathered {

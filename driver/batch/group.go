@@ -34,13 +34,13 @@ func (s *Sender) giveUpAll(why error, g *Group) {
 	}
 }
 
-// late gives up those calls of a group that have no answer when their limit has passed. See letExplain.
+// late gives up those calls of a group that have no answer when their limit has passed. See letsExplain.
 func (s *Sender) late(g *Group, limit time.Duration) {
 	s.mu.Lock()
 	defer s.unlock()
 	explaining := false
 	for _, c := range g.calls {
-		if c.state != done && s.explains(c) {
+		if c.state != done && s.letsExplain(c) {
 			explaining = true
 		}
 	}

@@ -2,10 +2,12 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -68,4 +70,37 @@ func TestAnsweredCallersCount(t *testing.T) {
 	if !s.goesAlone(l) {
 		t.Error("the next operation gathers though no caller is left")
 	}
+}
+
+// A call that is used again is given up when the limit of its own operation has passed: the timer that stands from the
+// operation before may go off sooner, and would go off later.
+func TestLimitsOfCallsThatAreUsedAgain(t *testing.T) {
+	for _, limits := range [][2]time.Duration{{time.Second, 10 * time.Second}, {time.Minute, time.Second}} {
+		t.Run(limits[0].String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(echo{}, nil)
+				op := numbered(1)
+				l := s.lane(s.laneKey(&op, limits[0]))
+				s.await(endedCall(t, s, &op, l, limits[0]))
+				time.Sleep(time.Millisecond)
+
+				s.mu.Lock()
+				c := s.newCall(t.Context(), &op, l, limits[1], s.now()) // nothing sends it
+				s.mu.Unlock()
+				began := time.Now()
+				if a := s.await(c); !errors.Is(a.Err, context.DeadlineExceeded) || time.Since(began) != limits[1] {
+					t.Errorf("given up after %v (%v), want %v", time.Since(began), a.Err, limits[1])
+				}
+			})
+		})
+	}
+}
+
+// endedCall returns a call that has its answer.
+func endedCall(t *testing.T, s *Sender, op *driver.Op, l *lane, limit time.Duration) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.newCall(t.Context(), op, l, limit, s.now())
+	s.end(c, Answer{})
+	return c
 }
