@@ -25,7 +25,8 @@ func about(c driver.Claim, ttl int64, address string) string {
 	if c.Detached {
 		flags |= flagDetached
 	}
-	b := make([]byte, 0, 80+len(c.Owner)+len(c.Value))
+	var room [160]byte // on the stack, so that only the text is allocated
+	b := room[:0]
 	for _, n := range []int64{c.Weight, c.Limit, ttl} {
 		b = strconv.AppendInt(b, n, 10)
 		b = append(b, ' ')
