@@ -63,7 +63,7 @@ func (c *call) begin(ctx context.Context, op *driver.Op, l *lane, limit, began t
 	c.state, c.partly, c.explained = waiting, false, false
 }
 
-// await returns the answer, or gives the call up when its context ends. Its timer gives it up when its limit has passed.
+// await returns the answer, or gives the call up when its context ends. When its limit has passed, its timer does so.
 func (s *Sender) await(c *call) Answer {
 	defer c.lane.returning.Add(-1)
 	select {
