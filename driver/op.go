@@ -33,9 +33,9 @@ type Kind uint8
 // error that wraps [ErrRefused] is an answer: nothing was changed, and asking again will not help.
 const (
 	// OpRequest queues the claim or, when a claim with its ID is queued, renews it: from then on it lives for its TTL.
-	// It ignores expired claims. While a claim is queued, only the client that queued it requests it without its token:
-	// other clients know the claim by its token. A claim that is Detached is renewed only by requests that are
-	// Detached; the answer to any other says what is left of its TTL. [Status]
+	// It ignores expired claims. Only the client that first requested a claim requests it without its token: other
+	// clients know the claim by its token. A claim that is Detached is renewed only by requests that are Detached; the
+	// answer to any other says what is left of its TTL. [Status]
 	//
 	// A renewal changes nothing but how long the claim lives, and whether it is Detached. Token, place, weight, limit,
 	// owner and value stay those of the request that queued the claim. A renewal may come without an Owner and a Value:
@@ -60,8 +60,9 @@ const (
 	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost. Such a
 	// release also bars an ID that is not queued, so that the request gets [ErrGone] if it arrives later.
 	//
-	// Repeating a release that succeeded succeeds, for at least a TTL. ErrGone says that the claim had ended in another
-	// way, or never existed. A driver that cannot tell returns [ErrUnknown].
+	// A client that repeats a release of its own which succeeded succeeds again, for at least a TTL. ErrGone says that
+	// the claim had ended in another way, or never existed; another client may get it for a claim that was released. A
+	// driver that cannot tell returns [ErrUnknown].
 	OpRelease
 
 	// OpBreak ends the claim by force, waiting or granted, and grants what that makes grantable. It needs the claim's

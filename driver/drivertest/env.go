@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -39,6 +40,7 @@ type env struct {
 	renewEvery time.Duration
 
 	clients int       // opened so far
+	first   *sync.Map // by ID, the client that requested the claim first
 	lapses  time.Time // no short claim expires before
 }
 
@@ -47,7 +49,7 @@ func newEnv(t *pace.T, h Harness, s setting) *env {
 		h.Open = h.Virtual()
 		h.lend = h.Open
 	}
-	e := &env{T: t, h: h, s: s, name: freshName()}
+	e := &env{T: t, h: h, s: s, name: freshName(), first: &sync.Map{}}
 	e.d, e.other = e.open(), e.open()
 	e.traits = e.d.Traits()
 	if s.lossy {
@@ -142,9 +144,22 @@ func (e *env) insist(do func(context.Context) error) (unsure bool, err error) {
 	return unsure, err
 }
 
+// again asks for c as the client that did so first, and returns the answer.
+func (e *env) again(c driver.Claim) (driver.Status, error) {
+	e.Helper()
+	return e.ask(e.requester(c), c)
+}
+
+// requester returns the client that requested c first. The other client is the one where none has.
+func (e *env) requester(c driver.Claim) *Facade {
+	d, _ := e.first.LoadOrStore(c.ID, e.other)
+	return d.(*Facade)
+}
+
 // ask asks for c and returns the answer.
 func (e *env) ask(d *Facade, c driver.Claim) (driver.Status, error) {
 	e.Helper()
+	e.first.LoadOrStore(c.ID, d)
 	st, _, err := persist(e, func(ctx context.Context) (driver.Status, error) { return d.Request(ctx, c) })
 	return st, err
 }

@@ -256,10 +256,8 @@ var expiryRows = []row{
 				e.free() // some forget for each so many
 			}
 			for _, late := range ended {
-				for _, d := range []*Facade{e.d, e.other} {
-					_, err := e.ask(d, late)
-					e.isGone(err, "requesting again, with its first TTL, an ID that ended with a shorter one")
-				}
+				_, err := e.again(late)
+				e.isGone(err, "requesting again, with its first TTL, an ID that ended with a shorter one")
 			}
 			e.queued()
 		},
@@ -344,7 +342,7 @@ func (e *env) staysGone(since time.Time, cs ...driver.Claim) {
 	e.Helper()
 	for {
 		for _, c := range cs {
-			_, err := e.other.Request(context.Background(), c)
+			_, err := e.requester(c).Request(context.Background(), c)
 			if time.Since(since) >= c.TTL {
 				return
 			}

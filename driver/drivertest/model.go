@@ -71,8 +71,11 @@ type side struct {
 // A modelled claim has one ID and a token on each side.
 type modelled struct {
 	driver.Claim
-	first  int // the client that queued it
-	owner  int // the client that requested it last
+	asked  bool
+	first  int  // the client that requested it first
+	ended  bool // it was released
+	by     int  // the client that did so first
+	owner  int  // the client that requested it last
 	tokens [2]uint64
 	lapsed bool // it expired, so that after a while each side may have forgotten it
 }
@@ -176,29 +179,39 @@ func (m *model) note(client int, c *modelled, what string) {
 	m.steps = append(m.steps, step)
 }
 
-// request requests a claim, for the first time or again. While it is queued, only the client that queued it may do so
-// without its token.
+// request requests a claim, for the first time or again. Only the client that did so first may do so without its token.
 func (m *model) request(client int, c *modelled, what string) {
+	client = m.requesterOf(c, client)
 	m.note(client, c, what)
 	c.owner = client
-	queued := m.isQueued(c)
-	if !queued {
-		c.first = client
-	}
 	m.compare(c, func(side int) (driver.Status, error) {
 		again := c.Claim
-		if queued && client != c.first {
+		if client != c.first {
 			again.Token = c.tokens[side]
 		}
 		return m.sides[side].clients[client].Request(context.Background(), again)
 	})
 }
 
+// requesterOf returns the client, or the one that requested the claim first if the others know no token.
+func (m *model) requesterOf(c *modelled, client int) int {
+	if !c.asked {
+		c.asked, c.first = true, client
+	}
+	if c.tokens[0] == 0 || c.tokens[1] == 0 {
+		return c.first
+	}
+	return client
+}
+
 // renew requests a claim under its token, or under one that is off by so much.
 func (m *model) renew(client int, c *modelled, off uint64) {
+	if off == 0 {
+		client = m.requesterOf(c, client)
+	}
 	m.note(client, c, fmt.Sprintf("renew with token + %d", off))
 	if c.tokens == [2]uint64{} && off == 0 {
-		c.first, c.owner = client, client // it has no token, so this queues it
+		c.owner = client // it has no token, so this queues it
 	}
 	m.compare(c, func(side int) (driver.Status, error) {
 		again := c.Claim
@@ -215,7 +228,12 @@ func (m *model) renew(client int, c *modelled, off uint64) {
 	})
 }
 
+// release releases a claim. Only the client that did so first may do so again.
 func (m *model) release(client int, c *modelled, what string, token func(side int) uint64) {
+	if !c.ended {
+		c.ended, c.by = true, client
+	}
+	client = c.by
 	m.note(client, c, what)
 	m.compareErrors(func(side int) error {
 		gone := c.Claim

@@ -40,7 +40,7 @@ var releaseRows = []row{
 			e.isGone(err, "renewing a claim that was released")
 			tried := c
 			tried.Queue = false
-			_, err = e.ask(e.other, tried)
+			_, err = e.again(tried)
 			e.isGone(err, "requesting without waiting an ID that was released")
 			e.queued()
 		},

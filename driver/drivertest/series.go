@@ -119,11 +119,11 @@ func following(c driver.Claim) driver.Claim {
 func (e *env) barred(claims []driver.Claim) {
 	e.Helper()
 	for _, c := range claims {
-		_, err := e.ask(e.other, c)
+		_, err := e.again(c)
 		e.unlessForgotten(c)
 		e.isGone(err, "requesting "+c.ID+" again")
 		c.Queue = false
-		_, err = e.ask(e.d, c)
+		_, err = e.again(c)
 		e.unlessForgotten(c)
 		e.isGone(err, "requesting "+c.ID+" again without waiting")
 	}
