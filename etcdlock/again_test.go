@@ -78,13 +78,13 @@ func TestRepeatedAtAnotherServer(t *testing.T) {
 		}, 1, true, ""},
 		"release": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			return driver.Status{}, r.Release(ctx, c)
-		}, 0, false, ""},
+		}, 0, false, "/holdfast/release"},
 		"request with others": {none, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			return withAnother(ctx, r, driver.Op{Kind: driver.OpRequest, Claim: c})
 		}, 1, true, ""},
 		"release with others": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			return withAnother(ctx, r, driver.Op{Kind: driver.OpRelease, Claim: c})
-		}, 0, false, ""},
+		}, 0, false, "beside"},
 		"undo": {held, func(ctx context.Context, r roundabout, c driver.Claim) (driver.Status, error) {
 			c.Token = 0
 			return driver.Status{}, r.Release(ctx, c)

@@ -25,16 +25,17 @@ type claim struct {
 	ahead *watcher // watches what the claim waits for
 	due   bool     // a look is due, whatever was read before
 
-	mu       sync.Mutex
-	place    *place // of the key; nil where another client made the key, or the claim has left it
-	swept    bool   // see sweep
-	moved    bool   // it may be on another lease than that of its first request, or have been
-	lease    *lease
-	others   []*lease           // it may be on one of these, by a request that was not answered
-	leftOut  bool               // see isLeftOut
-	notes    *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
-	lifetime context.Context    // of the watches; nil until there is one
-	stop     context.CancelFunc // ends it
+	mu            sync.Mutex
+	place         *place // of the key; nil where another client made the key, or the claim has left it
+	swept         bool   // see sweep
+	moved         bool   // it may be on another lease than that of its first request, or have been
+	lease         *lease
+	others        []*lease           // it may be on one of these, by a request that was not answered
+	leftOut       bool               // see isLeftOut
+	maybeReleased bool               // a release was sent that may have been done
+	notes         *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
+	lifetime      context.Context    // of the watches; nil until there is one
+	stop          context.CancelFunc // ends it
 }
 
 // enter notes a claim on this lease, or returns what is known of it already. key is where another client has put

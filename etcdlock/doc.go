@@ -4,10 +4,10 @@
 //
 // docs/etcd.md has its parameters.
 //
-// A claim is a key, <prefix>/<encoded name>/<claim ID>/<lease>, and its fencing token is the revision that created the
-// key. The queue is in the order of these revisions. One transaction acquires: it puts the key, unless the claim is
-// there or has ended before, and reads the newest claims ahead. Another one releases: it deletes the key if it is still
-// the same, and leaves a tombstone, so that a late copy of the request queues nothing.
+// A claim is a key, <prefix>/<encoded name>/<lease>/<number>, and its fencing token is the revision that created the
+// key. The queue is in the order of these revisions. One transaction acquires: it reads the newest claims ahead, and
+// puts the key, unless the claim is there or has ended before. Another one releases: it deletes the key if it is still
+// the same. Where a copy of the request may be under way, it also leaves a tombstone, so that the copy queues nothing.
 //
 // Claims of one TTL share a lease, which lives a second longer than they do and is extended, at most once a
 // second, along with the requests that need it. So claims end when their process does. While the process lives, it

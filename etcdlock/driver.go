@@ -34,7 +34,8 @@ type Driver struct {
 	tokens        *authenticator // nil unless the driver asks for tokens itself
 	stream        atomic.Int64   // tells streams of watches apart: an old one may have a token that has ended
 
-	claims leased.Claims[*claim]
+	claims   leased.Claims[*claim]
+	released leased.Released
 
 	mu      sync.Mutex
 	slots   map[int64]*slot  // leases of claims by their time in seconds
@@ -110,7 +111,7 @@ func traits(minTTL time.Duration) driver.Traits {
 		Backend: "etcd", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
 		Ops:   adapt.Kinds,
-		Alone: 2, MaxInFlight: 1, // docs/speed.md has what that gains
+		Alone: 2, MaxInFlight: 2, // docs/speed.md has what that gains
 	}
 }
 

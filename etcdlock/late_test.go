@@ -23,7 +23,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
-// A late client is a driver of whose transactions one can be held up.
+// A late client is a driver of whose changes one can be held up.
 type late struct {
 	*etcdlock.Driver
 	next  atomic.Pointer[transaction] // what becomes of the next transaction; nil when it is sent as ever
@@ -58,7 +58,7 @@ func (l *late) intercept(
 	cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
 	send := func(ctx context.Context) error { return invoke(ctx, method, req, reply, cc, opts...) }
-	if method == "/etcdserverpb.KV/Txn" {
+	if method == "/etcdserverpb.KV/Txn" || method == "/etcdserverpb.KV/DeleteRange" {
 		if do := l.next.Swap(nil); do != nil {
 			return (*do)(ctx, send)
 		}
@@ -116,14 +116,19 @@ func (l *late) arriveLate() (arrive func()) {
 	}
 }
 
+// loseAnswer loses the answer to the next transaction.
+func (l *late) loseAnswer() {
+	do := transaction(func(ctx context.Context, send func(context.Context) error) error {
+		return errors.Join(send(ctx), context.DeadlineExceeded)
+	})
+	l.next.Store(&do)
+}
+
 // loseMove loses the answer to the transaction after the next one, by which a renewal moves a claim that it has
 // looked at.
 func (l *late) loseMove() {
-	moves := transaction(func(ctx context.Context, send func(context.Context) error) error {
-		return errors.Join(send(ctx), context.DeadlineExceeded)
-	})
 	looks := transaction(func(ctx context.Context, send func(context.Context) error) error {
-		l.next.Store(&moves)
+		l.loseAnswer()
 		return send(ctx)
 	})
 	l.next.Store(&looks)
@@ -568,7 +573,7 @@ func TestMoveWhereTheLeaseOfTheNoteIsGone(t *testing.T) {
 	defer cancel()
 	told := inBackground(ctx, d, enqueue(t, d, claim("busy", long)))
 	until(t, "it waits", func() bool { return watchers(t, addr) == 2 })
-	release(t, d, acquire(t, d, claim("before", longer)))
+	release(t, d, acquire(t, other, claim("before", longer)))
 	c := acquire(t, d, claim("job", longer))
 	if _, err := client.Revoke(limit(t), noteLease(t, client, "before")); err != nil {
 		t.Fatal(err)

@@ -41,11 +41,11 @@ func notes(t *testing.T, client *clientv3.Client) int64 {
 func TestNotesEndInSmallParts(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
-	d, client := open(t, nil, addr), dial(t, addr)
+	d, other, client := open(t, nil, addr), open(t, nil, addr), dial(t, addr)
 	const workers, cycles = 8, 100
 	each(workers, func(i int) {
 		for range cycles {
-			release(t, d, acquire(t, d, claim(fmt.Sprint("job ", i), long)))
+			release(t, d, acquire(t, other, claim(fmt.Sprint("job ", i), long)))
 		}
 	})
 	if n := notes(t, client); n != workers*cycles {
@@ -86,7 +86,7 @@ func TestNotesEnd(t *testing.T) {
 	addr := server(t).Addr
 	d, other, client := open(t, nil, addr), open(t, nil, addr), dial(t, addr)
 	for range 3 {
-		release(t, d, acquire(t, d, claim("released", short)))
+		release(t, other, acquire(t, d, claim("released", short)))
 		broken := acquire(t, d, claim("broken", short))
 		if err := other.Break(limit(t), "broken", broken.ID); err != nil {
 			t.Fatal(err)

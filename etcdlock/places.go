@@ -12,9 +12,9 @@ import (
 // past those of its queue.
 //
 // A late copy of a message finds another claim at the key. It does nothing to that one: a request compares the note of
-// its claim's end, and all else the token. Only an undo that knows no token goes by the key alone: that key is not used
-// again as long as a copy of the undo may be late. Nor is a key at which another client may have the claim, as long as
-// the lease lives.
+// its claim's end, and all else the token. Only an undo that knows no token, and a release that leaves no note, go by
+// the key alone: that key is not used again as long as a copy of the undo may be late, or of a release that was sent
+// again or not answered. Nor is a key at which another client may have the claim, as long as the lease lives.
 type places struct {
 	mu     sync.Mutex
 	queues map[string]*numbers
@@ -80,6 +80,13 @@ func (e *claim) isSwept() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.swept
+}
+
+// hasPlace reports whether this client put the claim at its key, and the claim has not left it.
+func (e *claim) hasPlace() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.place != nil
 }
 
 // dropPlace takes the place from the claim. It stays taken until it is given back.

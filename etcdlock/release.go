@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -11,8 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction that also leaves a tombstone. So
-// every later request gets the right answer, on whatever connection. Only a store that is full takes no tombstone.
+// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction. That also leaves a tombstone where
+// copies of the claim's request may be under way, so that every later request gets the right answer, on whatever
+// connection. Only a store that is full takes no tombstone.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
@@ -20,6 +22,9 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone():
+		if end, released := d.released.Find(c); released {
+			return end.Release(c.Token)
+		}
 		return d.releaseUnknown(ctx, c)
 	case c.Token == 0:
 		c.Token = e.Token()
@@ -32,6 +37,9 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 
 // releaseKnown releases a claim of this client by its token.
 func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) error {
+	if e.isBare(c) {
+		return d.releaseBare(ctx, e, c)
+	}
 	err := d.releaseKey(ctx, c, e.key, e.Longest(), e)
 	switch {
 	case err == nil:
@@ -40,6 +48,76 @@ func (d *Driver) releaseKnown(ctx context.Context, e *claim, c driver.Claim) err
 		e.rememberEnd()
 	}
 	return err
+}
+
+// isBare reports whether a release of the claim leaves no note: this client put it at its key, by one request that was
+// answered.
+func (e *claim) isBare(c driver.Claim) bool {
+	return c.Token != 0 && c.Token == e.Token() && !e.InDoubt() && e.hasPlace()
+}
+
+// releaseBare releases a claim whose one request was answered: no copy of that is under way, so the end needs no note.
+// This client remembers it, for requests to repeat the release. It deletes the key, whatever is there: nobody else puts
+// anything there, and the key is not used again as long as a copy of the release may be late.
+func (d *Driver) releaseBare(ctx context.Context, e *claim, c driver.Claim) error {
+	answer, again, err := d.do(ctx, clientv3.OpDelete(e.key))
+	e.sentRelease(again, err)
+	if err != nil {
+		return explain(err)
+	}
+	return d.releasedBare(ctx, e, c, answer.Del().Deleted > 0)
+}
+
+// releasedBare answers a release from whether it has deleted the key.
+func (d *Driver) releasedBare(ctx context.Context, e *claim, c driver.Claim, deleted bool) error {
+	if !deleted {
+		err := d.releasedBefore(ctx, e, c)
+		switch {
+		case answersGone(err):
+			e.rememberEnd()
+			return err
+		case err != nil:
+			return err
+		}
+	}
+	d.released.Add(c, e.Longest())
+	d.forgetReleased(e)
+	return nil
+}
+
+// releasedBefore answers a release that finds its claim gone, from the note of its end. Where there is none, an earlier
+// release of this client may have ended it; else its lease has ended.
+func (d *Driver) releasedBefore(ctx context.Context, e *claim, c driver.Claim) error {
+	note, err := d.get(ctx, e.tombstone)
+	switch {
+	case err != nil:
+		return explain(err)
+	case len(note.Kvs) > 0 || !e.isMaybeReleased():
+		return d.releaseAgain((*pb.RangeResponse)(note), c.Token)
+	}
+	switch left, err := d.timeToLive(ctx, e.leased().id); {
+	case err != nil:
+		return explain(err)
+	case left.TTL <= 0:
+		return driver.ErrGone
+	}
+	return nil
+}
+
+// sentRelease notes whether a bare release with this outcome may have been done, though no answer says so, or may yet be.
+func (e *claim) sentRelease(again bool, err error) {
+	if again || isDone(err) || !driver.IsAnswer(err) && !errors.Is(err, driver.ErrUnsent) {
+		e.sweep()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.maybeReleased = true
+	}
+}
+
+func (e *claim) isMaybeReleased() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.maybeReleased
 }
 
 // releaseKey deletes the key if it is still that of the claim, and notes the end for this long. ours is the claim if

@@ -23,6 +23,9 @@ func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, er
 		st, err := d.adopt(ctx, c)
 		return st, repeatedly(err)
 	}
+	if _, released := d.released.Find(c); released {
+		return driver.Status{}, driver.ErrGone
+	}
 	return d.create(ctx, c)
 }
 
@@ -157,39 +160,43 @@ func (e *claim) commit(
 	return answer, err
 }
 
-// enqueue puts the claim at the end of the queue and reads the newest of those ahead of it.
+// enqueue reads the newest claims in the queue, and puts the claim behind them.
 func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	answer, err := e.commit(ctx,
 		[]clientv3.Cmp{absent(e.key), absent(e.tombstone)},
-		[]clientv3.Op{e.putOp(r), e.newestOp(1 + leased.LookAhead(r.seat()))},
+		e.queueOps(r),
 		[]clientv3.Op{clientv3.OpGet(e.key)})
 	switch {
 	case err != nil:
 		return driver.Status{}, explain(err)
 	case answer.Succeeded:
-		return d.queued(ctx, e, r, answer, 1)
+		return d.queued(ctx, e, r, answer, 0)
 	default:
 		return d.found(ctx, e, c, answer)
 	}
+}
+
+// queueOps are the steps of a request.
+func (e *claim) queueOps(r record) []clientv3.Op {
+	return []clientv3.Op{e.newestOp(leased.LookAhead(r.seat())), e.putOp(r)}
 }
 
 func (e *claim) putOp(r record) clientv3.Op {
 	return clientv3.OpPut(e.key, encode(r), clientv3.WithLease(e.leased().id))
 }
 
-// queued answers about a claim that was just put. The claims ahead were read by this part of the transaction.
+// queued answers about a claim that was just put. The claims ahead were read by this step of the transaction.
 func (d *Driver) queued(
-	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, part int,
+	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, step int,
 ) (driver.Status, error) {
 	token := uint64(answer.Header.Revision)
 	e.Answered(token)
-	v, err := d.view(e, answer.Header.Revision, answer.Responses[part].GetResponseRange())
+	v, err := d.view(e, answer.Header.Revision, answer.Responses[step].GetResponseRange())
 	if err != nil {
 		return driver.Status{}, err
 	}
 	v.own = e.seat(r, token)
-	v.ahead = v.ahead.before(token)
 	return d.settle(ctx, e, v)
 }
 

@@ -55,9 +55,11 @@ func TestEndsInAFullStore(t *testing.T) {
 	for i, name := range []string{"one of two", "two of two"} {
 		together[i].Claim = acquire(t, d, claim(name, ttl))
 	}
+	elsewhere := acquire(t, d, claim("released elsewhere", ttl))
 	acquire(t, d, claim("expired", ttl))
 	fill(t, dial(t, addr))
 	release(t, d, released)
+	release(t, other, elsewhere)
 	d.Do(limit(t), together, func(i int, r driver.Result) {
 		if r.Err != nil {
 			t.Errorf("released with another: %v", r.Err)
@@ -66,7 +68,7 @@ func TestEndsInAFullStore(t *testing.T) {
 	if err := other.Break(limit(t), "broken", broken.ID); err != nil {
 		t.Errorf("Break: %v", err)
 	}
-	for _, name := range []string{"released", "one of two", "two of two", "broken", "expired"} {
+	for _, name := range []string{"released", "released elsewhere", "one of two", "two of two", "broken", "expired"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the lease lives on
 		defer cancel()
 		for queue := []driver.Entry{{}}; len(queue) > 0; driver.Sleep(ctx, 20*time.Millisecond) {
@@ -80,7 +82,7 @@ func TestEndsInAFullStore(t *testing.T) {
 			}
 		}
 	}
-	if err := d.Release(limit(t), released); !errors.Is(err, driver.ErrGone) {
+	if err := other.Release(limit(t), elsewhere); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("a second release answers %v, want ErrGone: there is no note of the first", err)
 	}
 }

@@ -11,62 +11,30 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// partOps is how many operations of etcd a part of a transaction has, and as many comparisons.
+// partOps is how many steps a part of a transaction has at most, and as many comparisons.
 const partOps = 2
 
 // Do makes one attempt at each operation of a batch, as [driver.Driver] says. First requests and releases of different
 // locks are parts of one transaction, which does all of them or none. Where it does none, each is sent alone.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	parts, others := d.divide(ctx, batch)
-	if len(parts) == 0 {
+	if !d.learnt.Load() || d.lifetime.Err() != nil {
 		d.Batches.Do(ctx, batch, done)
 		return
 	}
-	var g driver.Group
-	if len(others) > 0 {
-		rest := make([]driver.Op, len(others))
-		for k, i := range others {
-			rest[k] = batch[i]
+	adapt.Together(ctx, d.Batches, batch, done, d.part, func(parts []*part, tell func(int, driver.Result)) {
+		var g driver.Group
+		for some := range slices.Chunk(parts, maxOps/partOps) {
+			g.Go(func() { d.doTogether(ctx, some, tell) })
 		}
-		g.Go(func() { d.Batches.Do(ctx, rest, func(k int, r driver.Result) { done(others[k], r) }) })
-	}
-	for some := range slices.Chunk(parts, maxOps/partOps) {
-		g.Go(func() {
-			d.doTogether(ctx, some, func(p *part, r driver.Result) {
-				adapt.Note(d.Batches, batch[p.at], r)
-				done(p.at, r)
-			})
-		})
-	}
-	g.Wait()
-}
-
-// divide returns the operations of a batch that can be parts of a transaction, one for each lock, since claims that one
-// transaction queues on a lock would have one token; and where in the batch all others are.
-func (d *Driver) divide(ctx context.Context, batch []driver.Op) (parts []*part, others []int) {
-	if len(batch) < 2 || !d.learnt.Load() || d.lifetime.Err() != nil {
-		return nil, nil
-	}
-	locks := make(map[string]bool, len(batch))
-	for i := range batch {
-		var p *part
-		if !locks[batch[i].Claim.Name] {
-			p = d.part(ctx, i, &batch[i])
-		}
-		if p == nil {
-			others = append(others, i)
-			continue
-		}
-		locks[batch[i].Claim.Name] = true
-		parts = append(parts, p)
-	}
-	return parts, others
+		g.Wait()
+	})
 }
 
 // A part is an operation that is a part of a transaction.
 type part struct {
 	d     *Driver
 	at    int // in the batch
+	step  int // the first of the transaction that is its own
 	asked driver.Claim
 	claim *claim
 
@@ -75,14 +43,15 @@ type part struct {
 	from     leased.Instant
 	extended func(context.Context) error // awaits the claim's lease
 
-	notes *lease // of a release: that of the note
+	release bool
 }
 
 // doTogether does operations in one transaction.
-func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(*part, driver.Result)) {
+func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(at int, r driver.Result)) {
 	var ifs []clientv3.Cmp
 	var then []clientv3.Op
 	for _, p := range parts {
+		p.step = len(then)
 		ifs, then = append(ifs, p.ifs()...), append(then, p.then()...)
 	}
 	answer, again, err := d.commit(ctx, ifs, then, nil)
@@ -95,27 +64,24 @@ func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(*part,
 	}
 	each(len(parts), func(k int) {
 		p := parts[k]
-		if again || isDone(err) {
-			p.claim.Doubt()
-		}
-		tell(p, conclude(p, ctx, outcome{answer, k * partOps, err}))
+		p.sent(again, err)
+		tell(p.at, conclude(p, ctx, outcome{answer, err}))
 	})
 }
 
 // An outcome is what came of a transaction for one of its parts.
 type outcome struct {
 	answer *clientv3.TxnResponse
-	place  int // of the part's first operation
 	err    error
 }
 
 // part prepares an operation for a transaction; nil where it can be a part of none.
-func (d *Driver) part(ctx context.Context, at int, op *driver.Op) *part {
+func (d *Driver) part(at int, op *driver.Op) *part {
 	switch e := d.claims.Known(op.Claim); {
 	case op.Kind == driver.OpRequest && e == nil:
 		return d.requestPart(at, op)
 	case op.Kind == driver.OpRelease && e != nil:
-		return d.releasePart(ctx, at, op.Claim, e)
+		return d.releasePart(at, op.Claim, e)
 	}
 	return nil
 }
@@ -125,6 +91,9 @@ func (d *Driver) part(ctx context.Context, at int, op *driver.Op) *part {
 func (d *Driver) requestPart(at int, op *driver.Op) *part {
 	c := op.Claim
 	if op.Brief || c.Token != 0 || !c.Queue || c.Detached || driver.Validate(c, d.traits()) != nil {
+		return nil
+	}
+	if _, released := d.released.Find(c); released {
 		return nil
 	}
 	l, ready := d.slot(leaseTime(c.TTL)).Lease()
@@ -137,45 +106,46 @@ func (d *Driver) requestPart(at int, op *driver.Op) *part {
 	}
 }
 
-// releasePart prepares a release of a claim that this client has requested and never moved: then no tombstone was left
-// ahead that would have to stay on its lease.
-func (d *Driver) releasePart(ctx context.Context, at int, c driver.Claim, e *claim) *part {
-	if c.Token == 0 || c.Token != e.Token() || e.isGone() || e.isMoved() {
+// releasePart prepares a release that leaves no note.
+func (d *Driver) releasePart(at int, c driver.Claim, e *claim) *part {
+	if !e.isBare(c) || e.isGone() {
 		return nil
 	}
-	l, err := d.noteLease(ctx, e.Longest())
-	if err != nil {
-		return nil
-	}
-	return &part{d: d, at: at, asked: c, claim: e, notes: l}
+	return &part{d: d, at: at, asked: c, claim: e, release: true}
 }
 
 func (p *part) ifs() []clientv3.Cmp {
-	if p.notes != nil {
-		unmoved := clientv3.Compare(clientv3.LeaseValue(p.claim.key), "=", p.claim.leased().id)
-		return []clientv3.Cmp{is(p.claim.key, p.asked.Token), unmoved}
+	if p.release {
+		return nil
 	}
 	return []clientv3.Cmp{absent(p.claim.key), absent(p.claim.tombstone)}
 }
 
 func (p *part) then() []clientv3.Op {
-	if p.notes != nil {
-		note := tombstone{Format: p.d.format, Released: true, Token: p.asked.Token}
-		return []clientv3.Op{
-			clientv3.OpDelete(p.claim.key),
-			clientv3.OpPut(p.claim.tombstone, encode(note), clientv3.WithLease(p.notes.id)),
-		}
+	if p.release {
+		return []clientv3.Op{clientv3.OpDelete(p.claim.key)}
 	}
-	return []clientv3.Op{p.claim.putOp(p.record), p.claim.newestOp(1 + leased.LookAhead(p.record.seat()))}
+	return p.claim.queueOps(p.record)
+}
+
+// sent notes whether the transaction may have been done, though no answer says so.
+func (p *part) sent(again bool, err error) {
+	switch {
+	case p.release:
+		p.claim.sentRelease(again, err)
+	case again || isDone(err):
+		p.claim.Doubt()
+	}
 }
 
 // done answers about an operation that was done.
 func (p *part) done(ctx context.Context, o outcome) (r driver.Result) {
-	if p.notes != nil {
-		p.d.forgetReleased(p.claim)
+	if p.release {
+		deleted := o.answer.Responses[p.step].GetResponseDeleteRange().Deleted > 0
+		r.Err = p.d.releasedBare(ctx, p.claim, p.asked, deleted)
 		return r
 	}
-	st, err := p.d.queued(ctx, p.claim, p.record, o.answer, o.place+1)
+	st, err := p.d.queued(ctx, p.claim, p.record, o.answer, p.step)
 	return p.requested(ctx, st, err)
 }
 
@@ -190,7 +160,7 @@ func (p *part) requested(ctx context.Context, st driver.Status, err error) (r dr
 
 // failed answers about an operation that may have been done.
 func (p *part) failed(ctx context.Context, o outcome) driver.Result {
-	if p.notes != nil {
+	if p.release {
 		return driver.Result{Err: o.err}
 	}
 	return p.requested(ctx, driver.Status{}, o.err)
@@ -198,7 +168,7 @@ func (p *part) failed(ctx context.Context, o outcome) driver.Result {
 
 // alone does the operation by itself.
 func (p *part) alone(ctx context.Context, _ outcome) (r driver.Result) {
-	if p.notes != nil {
+	if p.release {
 		r.Err = p.d.releaseKnown(ctx, p.claim, p.asked)
 		return r
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
 
@@ -132,45 +130,5 @@ func TestOneOfSomeTogether(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A claim that another client has taken over is released with others, and its end is remembered for as long as that
-// client's TTL.
-func TestReleasedTogetherAfterATakeover(t *testing.T) {
-	t.Parallel()
-	const ttl = 10 * time.Second
-	d := lend(t, ttl)
-	other, err := New(d.client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	batch := batchOf(driver.OpRequest, 2, ttl)
-	for i, r := range doAll(t.Context(), d, batch) {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		batch[i].Kind, batch[i].Claim.Token = driver.OpRelease, r.Status.Token
-	}
-	taken := batch[0].Claim
-	for _, ttl := range []time.Duration{4 * ttl, ttl} { // the note of its end is left ahead, for the longer
-		taken.TTL = ttl
-		if _, err := other.Request(t.Context(), taken); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, r := range doAll(t.Context(), d, batch) {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-	}
-	note, err := d.client.Get(t.Context(), d.keys.tombstone(taken.Name, taken.ID))
-	if err != nil || len(note.Kvs) != 1 {
-		t.Fatal(note, err)
-	}
-	left, err := d.client.TimeToLive(t.Context(), clientv3.LeaseID(note.Kvs[0].Lease))
-	if err != nil || left.GrantedTTL < int64((4*ttl).Seconds()) {
-		t.Errorf("its note lives for %d s (%v), want the %v of the longest TTL at least", left.GrantedTTL, err, 4*ttl)
 	}
 }

@@ -38,7 +38,7 @@ func inBackground(ctx context.Context, d claimed.Driver, c driver.Claim) <-chan 
 func TestBrokenAndReleasedAtOnce(t *testing.T) {
 	addr := server(t).Addr
 	client := dial(t, addr)
-	other, d := open(t, nil, addr), open(t, nil, addr)
+	other, d, third := open(t, nil, addr), open(t, nil, addr), open(t, nil, addr)
 	for i := range effort.Pick(60, 600) {
 		name := fmt.Sprint("job", i)
 		held := acquire(t, other, claim(name, long))
@@ -51,7 +51,7 @@ func TestBrokenAndReleasedAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		both.Go(func() { other.Release(limit(t), held) })
+		both.Go(func() { third.Release(limit(t), held) }) // it notes the end, because it is not the client that queued it
 		both.Wait()
 		answer := <-got
 		if endedAt(t, client, waiting) < endedAt(t, client, held) && !errors.Is(answer.Err, driver.ErrGone) {

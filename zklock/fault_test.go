@@ -104,7 +104,7 @@ func TestClosedSession(t *testing.T) {
 func requested(t *testing.T, l leasedtest.Lossy) driver.Claim {
 	t.Helper()
 	c := claim("job", long)
-	l.Loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
+	l.Loses(t, c.ID, func() error { _, err := l.Request(limit(t), c); return err })
 	until(t, "the request is applied", func() bool {
 		queue, err := l.Other.Queue(limit(t), "job")
 		return err == nil && len(queue) == 1
@@ -123,7 +123,7 @@ func TestLostAnswerOfARequestThatIsForgotten(t *testing.T) {
 	t.Parallel()
 	l := leasedtest.NewLossy(t, engine)
 	c := claim("job", short)
-	l.Loses(t, c, func() error { _, err := l.Request(limit(t), c); return err })
+	l.Loses(t, c.ID, func() error { _, err := l.Request(limit(t), c); return err })
 	acquire(t, l.Driver, claim("another", long))
 	take(t, l.Other, claim("job", long))
 }
@@ -132,7 +132,7 @@ func TestLostAnswerOfARelease(t *testing.T) {
 	t.Parallel()
 	l := leasedtest.NewLossy(t, engine)
 	c := acquire(t, l.Driver, claim("job", long))
-	l.Loses(t, c, func() error { return l.Release(limit(t), c) })
+	l.Loses(t, c.ID, func() error { return l.Release(limit(t), c) })
 	next := take(t, l.Other, claim("job", long))
 	release(t, l.Driver, c)
 	acquire(t, l.Other, next) // the repeated release did not touch it

@@ -19,50 +19,17 @@ const mostTogether = 50
 // on different locks go in one change for each session, which makes all of them or none. Where it makes none, each
 // goes alone.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	parts, others := d.divide(batch)
-	if len(parts) == 0 {
+	if d.lifetime.Err() != nil {
 		d.Batches.Do(ctx, batch, done)
 		return
 	}
-	var g driver.Group
-	if len(others) > 0 {
-		rest := make([]driver.Op, len(others))
-		for k, i := range others {
-			rest[k] = batch[i]
+	adapt.Together(ctx, d.Batches, batch, done, d.part, func(parts []*part, tell func(int, driver.Result)) {
+		var g driver.Group
+		for _, change := range d.changes(parts) {
+			g.Go(func() { change.make(ctx, tell) })
 		}
-		g.Go(func() { d.Batches.Do(ctx, rest, func(k int, r driver.Result) { done(others[k], r) }) })
-	}
-	for _, change := range d.changes(parts) {
-		g.Go(func() {
-			change.make(ctx, func(p *part, r driver.Result) {
-				adapt.Note(d.Batches, p.op, r)
-				done(p.at, r)
-			})
-		})
-	}
-	g.Wait()
-}
-
-// divide returns the operations of a batch that can be parts of a change, one for each lock: claims that one change
-// queues on a lock would have one token.
-func (d *Driver) divide(batch []driver.Op) (parts []*part, others []int) {
-	if len(batch) < 2 || d.lifetime.Err() != nil {
-		return nil, nil
-	}
-	locks := make(map[string]bool, len(batch))
-	for i, op := range batch {
-		var p *part
-		if !locks[op.Claim.Name] {
-			p = d.part(op)
-		}
-		if p == nil {
-			others = append(others, i)
-			continue
-		}
-		p.at, locks[op.Claim.Name] = i, true
-		parts = append(parts, p)
-	}
-	return parts, others
+		g.Wait()
+	})
 }
 
 // A part is an operation that is a part of a change.
@@ -78,7 +45,7 @@ type part struct {
 
 // part returns the part that makes an operation; nil where it has to go alone. It is a release of a claim whose place
 // this client knows, or a first request for which there is a session with room.
-func (d *Driver) part(op driver.Op) *part {
+func (d *Driver) part(at int, op *driver.Op) *part {
 	c := op.Claim
 	e := d.claims.Known(c)
 	switch {
@@ -87,7 +54,7 @@ func (d *Driver) part(op driver.Op) *part {
 			return nil
 		}
 		steps := leaving(e.place(), e.note, d.ended(released, c.Token))
-		return &part{d: d, op: op, claim: e, steps: steps}
+		return &part{d: d, at: at, op: *op, claim: e, steps: steps}
 	case op.Kind != driver.OpRequest || op.Brief || e != nil || c.Token != 0 || !c.Queue || !d.isValid(c):
 		return nil
 	}
@@ -96,7 +63,7 @@ func (d *Driver) part(op driver.Op) *part {
 		return nil
 	}
 	e = d.enter(c, s)
-	return &part{d: d, op: op, claim: e, asked: e.maybeQueued(), steps: e.entry(c)}
+	return &part{d: d, at: at, op: *op, claim: e, asked: e.maybeQueued(), steps: e.entry(c)}
 }
 
 // isValid reports whether a claim is known to be one that can be requested.
@@ -158,9 +125,9 @@ func (p *part) bytes() (n int) {
 }
 
 // make makes the change, and answers about each of its parts.
-func (ch *change) make(ctx context.Context, tell func(*part, driver.Result)) {
+func (ch *change) make(ctx context.Context, tell func(at int, r driver.Result)) {
 	if len(ch.parts) == 1 {
-		tell(ch.parts[0], ch.parts[0].alone(ctx))
+		tell(ch.parts[0].at, ch.parts[0].alone(ctx))
 		return
 	}
 	var steps []any
@@ -180,7 +147,7 @@ func (ch *change) make(ctx context.Context, tell func(*part, driver.Result)) {
 	}
 	var g driver.Group
 	for _, p := range ch.parts {
-		g.Go(func() { tell(p, conclude(p)) })
+		g.Go(func() { tell(p.at, conclude(p)) })
 	}
 	g.Wait()
 }

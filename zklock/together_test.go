@@ -189,7 +189,7 @@ func TestLostAnswerTogether(t *testing.T) {
 	requests := requestsOf(3)
 	lost := func(batch []driver.Op) {
 		t.Helper()
-		l.Loses(t, batch[0].Claim, func() (err error) {
+		l.Loses(t, batch[0].Claim.ID, func() (err error) {
 			for i, r := range doAll(t, l.Driver, batch) {
 				if err = r.Err; err == nil {
 					t.Fatalf("operation %d was answered", i)
@@ -232,7 +232,7 @@ func TestLostAnswerTogetherThatIsForgotten(t *testing.T) {
 		batch[i].Claim.Name += " again"
 		holders[i] = acquire(t, l.Other, claim(batch[i].Claim.Name, longest))
 	}
-	l.Loses(t, batch[0].Claim, func() error { return doAll(t, l.Driver, batch)[0].Err })
+	l.Loses(t, batch[0].Claim.ID, func() error { return doAll(t, l.Driver, batch)[0].Err })
 	for _, holder := range holders {
 		until(t, "the claim behind has ended", func() bool {
 			c := claim("another", short) // which keeps their session from ending

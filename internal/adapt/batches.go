@@ -30,10 +30,6 @@ func New(engine Methods) *Batches {
 // Subscribe implements [driver.Driver].
 func (b *Batches) Subscribe(tell func(driver.Event)) (stop func()) { return b.events.Subscribe(tell) }
 
-// Note is called with the result of an operation that the engine did without Batches. It is no method, since drivers
-// embed Batches, and their users have no use for it.
-func Note(b *Batches, op driver.Op, r driver.Result) { b.events.Note(op, r) }
-
 // Close ends what waits for events.
 func (b *Batches) Close() { b.events.Close() }
 

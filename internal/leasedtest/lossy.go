@@ -3,7 +3,6 @@ package leasedtest
 import (
 	"testing"
 
-	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/claimed"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
@@ -28,10 +27,10 @@ func NewLossy(t testing.TB, e Engine) Lossy {
 	return l
 }
 
-// Loses makes a call whose answer is swallowed: that to the first message that names c.
-func (l Lossy) Loses(t testing.TB, c driver.Claim, call func() error) {
+// Loses makes a call whose answer is swallowed: that to the first message with these words.
+func (l Lossy) Loses(t testing.TB, words string, call func() error) {
 	t.Helper()
-	l.proxy.DropNextReplyAfter([]byte(c.ID))
+	l.proxy.DropNextReplyAfter([]byte(words))
 	if err := call(); err == nil {
 		t.Fatal("the answer arrived")
 	}

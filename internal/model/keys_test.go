@@ -10,9 +10,11 @@ import (
 // the other.
 //
 // Modelled: one lock; two clients with two claims each, one after the other; requests, releases and undos, all of which
-// may be lost, repeated, and arrive late, again and again; answers that are lost; a watch of the claim ahead; another
-// client that takes a claim over; a claim that nobody renews, so that its client takes it out; somebody who reads where
-// a claim is and then breaks it; and the end of the first client's lease, with all that is on it.
+// may be lost and arrive late; copies of releases, of undos and of requests that were sent again, of which more arrive
+// again and again; answers that are lost; a release that leaves no note, because the one request of its claim was
+// answered; a watch of the claim ahead; another client that takes a claim over; a claim that nobody renews, so that its
+// client takes it out; somebody who reads where a claim is and then breaks it; and the end of the first client's lease,
+// with all that is on it. The second request of each client is sent again at once, which keeps the states few.
 //
 // Left out: renewals, by which a claim that waits looks at the queue whatever it was told; shared locks, which read
 // more of the queue; the time after which no copy is late any more; members that answer from the past, which are
@@ -29,11 +31,12 @@ func TestKeysInEveryState(t *testing.T) {
 		{name: "as designed, and nobody gives up in line", rules: keyRules{patient: true}},
 
 		{"a request does not ask whether its claim has ended", keyRules{anyID: true}, forNobody},
-		{"a release remembers no end", keyRules{noEnd: true}, forNobody},
+		{"a release remembers no end, though copies of the request are under way", keyRules{noEnd: true}, forNobody},
 		{"an undo of what is not queued bars nothing", keyRules{noBar: true}, forNobody},
 		{"a request does not ask whether its key is free", keyRules{anyKey: true}, forNobody},
 		{"a release compares the key alone", keyRules{anyRelease: true}, ofAnother},
 		{"the key of an undo is used again at once", keyRules{anyUndo: true}, ofAnother},
+		{"the key of a bare release that was sent again is used again at once", keyRules{anyBare: true}, ofAnother},
 		{"the key of a claim that expired is used again", keyRules{anyExpired: true}, ofAnother},
 		{"a break goes by the key that was read", keyRules{anyBreak: true}, ofAnother},
 		{"a watch sees the key, and not whose it is", keyRules{patient: true, anyWatch: true}, model.NoWayOn},
@@ -62,7 +65,7 @@ type keyRules struct {
 	dies    bool // the first client
 	patient bool // a claim that waits is not given up
 
-	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyExpired, anyBreak, anyWatch bool
+	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyExpired, anyBreak, anyWatch, anyBare bool
 }
 
 const (
@@ -108,8 +111,11 @@ type keyClaim struct {
 	token    uint8
 	ahead    uint8 // what it watches
 	awaited  uint8 // the token there
-	asked    bool  // requests may arrive
+	asked    bool  // a request may arrive
+	again    bool  // it was sent more than once, so copies may arrive for ever
 	released bool  // and releases
+	bare     bool  // they take out what is at the key, and leave no note
+	resent   bool  // more than one was sent, so copies may arrive for ever
 	undone   bool  // and undos
 	barred   bool  // one was answered, so no other is sent
 	expired  bool  // its client did not renew it, and takes it out if it is on that client's lease still
@@ -215,12 +221,21 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 	if s.dead && ownerOf(i) == 0 && !c.second {
 		return
 	}
+	release := func(c *keyClaim) {
+		c.phase, c.released, c.bare = leaves, true, !c.again && !c.second
+		c.resent = !c.bare
+	}
 	switch c.phase {
 	case unasked:
 		if at, free := s.keyFor(i); free {
-			change("a claim is requested", func(c *keyClaim) { c.phase, c.asked, c.at = inDoubt, true, at })
+			change("a claim is requested", func(c *keyClaim) {
+				c.phase, c.asked, c.at, c.again = inDoubt, true, at, i%ofFirst > 0
+			})
 		}
 	case inDoubt:
+		if i == 0 && !c.again {
+			change("a claim is requested again", func(c *keyClaim) { c.asked, c.again = true, true })
+		}
 		change("a claim is given up", func(c *keyClaim) { c.phase, c.undone = isOver, true })
 	case inLine:
 		if k := s.keys[c.ahead]; k.claim == none || !r.anyWatch && k.born != c.awaited {
@@ -231,9 +246,13 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 		if r.patient {
 			return
 		}
-		change("a claim that waits is given up", func(c *keyClaim) { c.phase, c.released = leaves, true })
+		change("a claim that waits is given up", release)
+	case leaves:
+		if !c.resent {
+			change("a release is sent again", func(c *keyClaim) { c.released, c.resent = true, true })
+		}
 	case inside:
-		change("a claim is to be released", func(c *keyClaim) { c.phase, c.released = leaves, true })
+		change("a claim is to be released", release)
 		if i == 0 && !c.expired && !s.dead {
 			change("a claim is not renewed by its client", func(c *keyClaim) {
 				c.expired, c.left = true, r.anyExpired
@@ -263,6 +282,7 @@ func (r keyRules) arrivals(s keyState, i int, step func(keyState, string)) {
 	c := s.claims[i]
 	if c.asked && s.rev < mostPuts && !(s.dead && ownerOf(i) == 0) {
 		next, token := r.request(s, i)
+		next.claims[i].asked = c.again
 		step(next, "a request arrives, and no answer comes back")
 		if c.phase == inDoubt {
 			next.claims[i].token = token
@@ -272,12 +292,13 @@ func (r keyRules) arrivals(s keyState, i int, step func(keyState, string)) {
 	}
 	if c.released {
 		next := s
-		if k := s.keys[c.at]; k.claim != none && (k.born == c.token || r.anyRelease) {
-			next.takeOut(c.at, i, r.noEnd)
+		next.claims[i].released = c.resent
+		if k := s.keys[c.at]; k.claim != none && (k.born == c.token || c.bare || r.anyRelease) {
+			next.takeOut(c.at, i, r.noEnd || c.bare)
 		}
 		step(next, "a release arrives, and no answer comes back")
 		if c.phase == leaves {
-			next.claims[i].phase, next.claims[i].left = isOver, !c.expired
+			next.claims[i].phase, next.claims[i].left = isOver, !c.expired && (!c.bare || !c.resent || r.anyBare)
 			step(next, "a release arrives, and is answered")
 		}
 	}
