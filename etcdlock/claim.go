@@ -33,7 +33,7 @@ type claim struct {
 	others        []*lease           // it may be on one of these, by a request that was not answered
 	leftOut       bool               // see isLeftOut
 	maybeReleased bool               // a release was sent that may have been done
-	notes         *lease             // keeps a tombstone that was made when the TTL became shorter; nil when there is none
+	notes         *lease             // keeps a tombstone that was left when the TTL became shorter; nil if none was
 	lifetime      context.Context    // of the watches; nil until there is one
 	stop          context.CancelFunc // ends it
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one transaction. That also leaves a tombstone where
-// copies of the claim's request may be under way, so that every later request gets the right answer, on whatever
-// connection. Only a store that is full takes no tombstone.
+// Release takes a claim out of the queue, as [driver.Driver] says, in one step. Where copies of the claim's request may
+// be under way, that also leaves a tombstone, so that each later request gets the right answer on any connection. Only
+// a store that is full takes no tombstone.
 func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	if err := d.open(ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (d *Driver) releasedBefore(ctx context.Context, e *claim, c driver.Claim) e
 	return nil
 }
 
-// sentRelease notes whether a bare release with this outcome may have been done, though no answer says so, or may yet be.
+// sentRelease notes whether a bare release with this outcome may have been done without an answer, or may yet be.
 func (e *claim) sentRelease(again bool, err error) {
 	if again || isDone(err) || !driver.IsAnswer(err) && !errors.Is(err, driver.ErrUnsent) {
 		e.sweep()

@@ -51,7 +51,7 @@ func TestBrokenAndReleasedAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		both.Go(func() { third.Release(limit(t), held) }) // it notes the end, because it is not the client that queued it
+		both.Go(func() { third.Release(limit(t), held) }) // which notes the end: another client queued it
 		both.Wait()
 		answer := <-got
 		if endedAt(t, client, waiting) < endedAt(t, client, held) && !errors.Is(answer.Err, driver.ErrGone) {

@@ -7,8 +7,8 @@ import (
 )
 
 // Together does a batch for an engine that does operations of different locks in one step, as [driver.Driver] says.
-// part prepares the operation at a place for that; nil where it has to go alone. send sends what was prepared, and tells
-// of each by its place. All else goes to Batches.
+// part prepares the operation at a place for that; nil where it has to go alone. send sends what was prepared, and
+// tells of each by its place. All else goes to Batches.
 //
 // There is one part for each lock at most: claims that one step queues on a lock would have one token.
 func Together[P any](
