@@ -35,6 +35,7 @@ func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage 
 	stages := []stage{
 		{cases.Uncontended(p.cycles), p.rounds.uncontended},
 		{cases.UncontendedCount(p.cycles), 1},
+		{cases.Distinct(p.goroutines, p.window), p.rounds.distinct},
 	}
 	for _, waiting := range p.waiting {
 		line := p.queue(waiting)
@@ -55,20 +56,26 @@ func etcdTargets(p plan, _ *report.Results) []report.Target {
 		report.Value(cases.UncontendedRequests, 2, "requests"),
 		report.AtMostTimes(cases.HandoffIdleKey(1), 0.1, "concurrency.Mutex"),
 	}
-	return append(targets, passingOn(p, 2, "concurrency.Mutex")...)
+	return append(targets, beside(p, 2, "concurrency.Mutex")...)
 }
 
-// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, by
-// which it learns that nobody else is in the queue, and deletes it.
+// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, by which it learns
+// that nobody else is in the queue, and deletes it.
 func zookeeperTargets(p plan, _ *report.Results) []report.Target {
 	uncontended := report.Value(cases.UncontendedRequests, 2, "requests")
-	return append([]report.Target{uncontended}, passingOn(p, 3, "zk.Lock")...)
+	return append([]report.Target{uncontended}, beside(p, 3, "zk.Lock")...)
 }
 
-// passingOn are targets for what it takes to pass a lock on, whatever the number of those who wait.
-func passingOn(p plan, requests float64, rival string) (targets []report.Target) {
+// beside are targets beside the rival: for a lock that nobody else wants, for many locks at once, and for what it takes
+// to pass a lock on, whatever the number of those who wait.
+func beside(p plan, requests float64, rival string) []report.Target {
+	targets := []report.Target{
+		report.AtMostTimes(cases.UncontendedMean, 1.05, rival),
+		report.AtLeastTimes(cases.DistinctRate, 2, rival),
+	}
 	for _, waiting := range p.waiting {
 		targets = append(targets,
+			report.AtMostTimes(cases.HandoffIdleKey(waiting), 1, rival),
 			report.Value(cases.DrainRequestsKey(waiting), requests, "requests"),
 			report.AtMostTimes(cases.DrainRequestsKey(waiting), 1, rival))
 	}
