@@ -59,8 +59,8 @@ func etcdTargets(p plan, _ *report.Results) []report.Target {
 	return append(targets, beside(p, 2, "concurrency.Mutex")...)
 }
 
-// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, by which it learns
-// that nobody else is in the queue, and deletes it.
+// zookeeperTargets are what Holdfast wants to reach in the full plan. Uncontended, it creates a node, by which it
+// learns that nobody else is in the queue, and deletes it.
 func zookeeperTargets(p plan, _ *report.Results) []report.Target {
 	uncontended := report.Value(cases.UncontendedRequests, 2, "requests")
 	return append([]report.Target{uncontended}, beside(p, 3, "zk.Lock")...)

@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/pemfile"
@@ -149,6 +150,11 @@ func checkSync(every time.Duration) error {
 	return nil
 }
 
+// window is how many bytes a server may send before the client has taken some, on a stream and on a connection. As
+// it is fixed, gRPC does not measure the connection, which takes a ping with each answer, and the server an answer
+// to that.
+const window = 4 << 20
+
 // connection is how to reach the servers.
 func connection(u *url.URL) (config clientv3.Config, err error) {
 	config = clientv3.Config{
@@ -157,6 +163,9 @@ func connection(u *url.URL) (config clientv3.Config, err error) {
 		DialKeepAliveTime:    probeAfter,
 		DialKeepAliveTimeout: probeTimeout,
 		Logger:               zap.NewNop(), // what matters comes as errors
+		DialOptions: []grpc.DialOption{
+			grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window),
+		},
 	}
 	if len(config.Endpoints) == 0 {
 		return config, errors.New("the URL names no server; it should be one like etcd://host1:2379,host2:2379")
