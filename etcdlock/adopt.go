@@ -90,7 +90,6 @@ func (d *Driver) attach(ctx context.Context, e *claim, own seat, c driver.Claim)
 	if err != nil {
 		return err
 	}
-	e.noteMove()
 	isNew := !l.own && e.attaching(l)
 	for done := false; !done; {
 		if err := e.mayLiveOn(ctx, l, c.TTL); err != nil {
@@ -170,20 +169,6 @@ func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *
 // isRefusal reports whether an error of attachOnce says that the claim was not moved.
 func isRefusal(err error) bool {
 	return err != nil && !isDone(err) && (driver.IsAnswer(err) || isLeaseLost(err) || err == errLeftAlone)
-}
-
-// noteMove notes that the claim may be moved.
-func (e *claim) noteMove() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.moved = true
-}
-
-// isMoved reports whether this client has moved the claim, or may have.
-func (e *claim) isMoved() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.moved
 }
 
 // attaching notes that the claim may be moved to this lease, and reports whether that was not so before.

@@ -86,8 +86,7 @@ func TestReleaseAfterATakeover(t *testing.T) {
 	}
 }
 
-// A release that got no answer may arrive when the next claim has come. It deletes what is at its key, so that claim
-// has another one.
+// A release that got no answer may arrive when the next claim has come, at the same key.
 func TestReleaseArrivesLate(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr

@@ -28,7 +28,6 @@ type claim struct {
 	mu            sync.Mutex
 	place         *place // of the key; nil where another client made the key, or the claim has left it
 	swept         bool   // see sweep
-	moved         bool   // it may be on another lease than that of its first request, or have been
 	lease         *lease
 	others        []*lease           // it may be on one of these, by a request that was not answered
 	leftOut       bool               // see isLeftOut
@@ -44,7 +43,7 @@ func (d *Driver) enter(c driver.Claim, key string, token uint64, l *lease) *clai
 	e, known := d.claims.Enter(c, func() *claim {
 		e := &claim{
 			d: d, queue: d.keys.queue(c.Name), key: key,
-			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit, moved: key != "",
+			tombstone: d.keys.tombstone(c.Name, c.ID), lease: l, alone: c.Weight == c.Limit,
 		}
 		if key == "" {
 			e.place = l.places.take(e.queue)

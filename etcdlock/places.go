@@ -12,9 +12,8 @@ import (
 // past those of its queue.
 //
 // A late copy of a message finds another claim at the key. It does nothing to that one: a request compares the note of
-// its claim's end, and all else the token. Only an undo that knows no token, and a release that leaves no note, go by
-// the key alone: that key is not used again as long as a copy of the undo may be late, or of a release that was sent
-// again or not answered. Nor is a key at which another client may have the claim, as long as the lease lives.
+// its claim's end, and all else the token. Only an undo that knows no token goes by the key alone: that key is not used
+// again as long as the lease lives. Nor is a key at which another client may have the claim.
 type places struct {
 	mu     sync.Mutex
 	queues map[string]*numbers
@@ -98,18 +97,17 @@ func (e *claim) dropPlace() *place {
 	return p
 }
 
-// leavePlace gives the place of a claim that has ended to others, once no message can be late that would meet them.
+// leavePlace gives the place of a claim that has ended to others, once its request is not late any more. That of a claim
+// that was swept is given to nobody: a server that is cut off may pass a step on that is older than any TTL.
 func (e *claim) leavePlace() {
-	if p := e.dropPlace(); p != nil {
+	if p := e.dropPlace(); p != nil && !e.isSwept() {
 		time.AfterFunc(e.Longest()+leased.TombstoneGrace, p.giveBack)
 	}
 }
 
-// leavePlaceNow is leavePlace where no message can be late, unless the claim was swept.
+// leavePlaceNow is leavePlace where no request can be late.
 func (e *claim) leavePlaceNow() {
-	if e.isSwept() {
-		e.leavePlace()
-	} else if p := e.dropPlace(); p != nil {
+	if p := e.dropPlace(); p != nil && !e.isSwept() {
 		p.giveBack()
 	}
 }

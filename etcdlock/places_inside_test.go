@@ -47,7 +47,7 @@ func TestWhenAPlaceIsFree(t *testing.T) {
 			e.queuedHere()
 			e.Answered(7)
 			d.forgetReleased(e)
-		}, ttl + leased.TombstoneGrace},
+		}, -1},
 		"it was broken": {func(d *Driver, e *claim) {
 			e.Answered(7)
 			e.rememberEnd()

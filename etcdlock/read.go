@@ -60,14 +60,6 @@ func (d *Driver) line(e *claim, r *pb.RangeResponse) (line, error) {
 	return line{seats: seats, complete: !r.More}, err
 }
 
-// before leaves out the claim with this token and those behind it.
-func (l line) before(token uint64) line {
-	for len(l.seats) > 0 && l.seats[0].token >= token {
-		l.seats = l.seats[1:]
-	}
-	return l
-}
-
 // judge judges the claim of a view. Where the claims ahead that were read do not suffice, it reads more of them.
 func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, error) {
 	for n := int64(leased.LookAheadShared); ; n *= leased.LookAheadGrowth {

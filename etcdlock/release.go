@@ -57,43 +57,31 @@ func (e *claim) isBare(c driver.Claim) bool {
 }
 
 // releaseBare releases a claim whose one request was answered: no copy of that is under way, so the end needs no note.
-// This client remembers it, for requests to repeat the release. It deletes the key, whatever is there: nobody else puts
-// anything there, and the key is not used again as long as a copy of the release may be late.
+// This client remembers it, for requests to repeat the release.
 func (d *Driver) releaseBare(ctx context.Context, e *claim, c driver.Claim) error {
-	answer, again, err := d.do(ctx, clientv3.OpDelete(e.key))
+	answer, again, err := d.commit(ctx, []clientv3.Cmp{is(e.key, c.Token)}, []clientv3.Op{clientv3.OpDelete(e.key)},
+		[]clientv3.Op{clientv3.OpGet(e.tombstone)})
 	e.sentRelease(again, err)
 	if err != nil {
 		return explain(err)
 	}
-	return d.releasedBare(ctx, e, c, answer.Del().Deleted > 0)
-}
-
-// releasedBare answers a release from whether it has deleted the key.
-func (d *Driver) releasedBare(ctx context.Context, e *claim, c driver.Claim, deleted bool) error {
-	if !deleted {
-		err := d.releasedBefore(ctx, e, c)
-		switch {
-		case answersGone(err):
-			e.rememberEnd()
-			return err
-		case err != nil:
-			return err
-		}
+	if !answer.Succeeded {
+		err = d.releasedBefore(ctx, e, c, answer.Responses[0].GetResponseRange())
 	}
-	d.released.Add(c, e.Longest())
-	d.forgetReleased(e)
-	return nil
+	switch {
+	case err == nil:
+		d.forgetBare(e, c)
+	case answersGone(err):
+		e.rememberEnd()
+	}
+	return err
 }
 
 // releasedBefore answers a release that finds its claim gone, from the note of its end. Where there is none, an earlier
 // release of this client may have ended it; else its lease has ended.
-func (d *Driver) releasedBefore(ctx context.Context, e *claim, c driver.Claim) error {
-	note, err := d.get(ctx, e.tombstone)
-	switch {
-	case err != nil:
-		return explain(err)
-	case len(note.Kvs) > 0 || !e.isMaybeReleased():
-		return d.releaseAgain((*pb.RangeResponse)(note), c.Token)
+func (d *Driver) releasedBefore(ctx context.Context, e *claim, c driver.Claim, note *pb.RangeResponse) error {
+	if len(note.Kvs) > 0 || !e.isMaybeReleased() {
+		return d.releaseAgain(note, c.Token)
 	}
 	switch left, err := d.timeToLive(ctx, e.leased().id); {
 	case err != nil:
@@ -104,10 +92,15 @@ func (d *Driver) releasedBefore(ctx context.Context, e *claim, c driver.Claim) e
 	return nil
 }
 
-// sentRelease notes whether a bare release with this outcome may have been done without an answer, or may yet be.
+// forgetBare drops what is known of a claim that was released without a note.
+func (d *Driver) forgetBare(e *claim, c driver.Claim) {
+	d.released.Add(c, e.Longest())
+	d.forgetReleased(e)
+}
+
+// sentRelease notes whether a bare release with this outcome may have been done without an answer.
 func (e *claim) sentRelease(again bool, err error) {
 	if again || isDone(err) || !driver.IsAnswer(err) && !errors.Is(err, driver.ErrUnsent) {
-		e.sweep()
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.maybeReleased = true

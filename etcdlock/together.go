@@ -116,7 +116,7 @@ func (d *Driver) releasePart(at int, c driver.Claim, e *claim) *part {
 
 func (p *part) ifs() []clientv3.Cmp {
 	if p.release {
-		return nil
+		return []clientv3.Cmp{is(p.claim.key, p.asked.Token)}
 	}
 	return []clientv3.Cmp{absent(p.claim.key), absent(p.claim.tombstone)}
 }
@@ -141,8 +141,7 @@ func (p *part) sent(again bool, err error) {
 // done answers about an operation that was done.
 func (p *part) done(ctx context.Context, o outcome) (r driver.Result) {
 	if p.release {
-		deleted := o.answer.Responses[p.step].GetResponseDeleteRange().Deleted > 0
-		r.Err = p.d.releasedBare(ctx, p.claim, p.asked, deleted)
+		p.d.forgetBare(p.claim, p.asked)
 		return r
 	}
 	st, err := p.d.queued(ctx, p.claim, p.record, o.answer, p.step)

@@ -36,7 +36,6 @@ func TestKeysInEveryState(t *testing.T) {
 		{"a request does not ask whether its key is free", keyRules{anyKey: true}, forNobody},
 		{"a release compares the key alone", keyRules{anyRelease: true}, ofAnother},
 		{"the key of an undo is used again at once", keyRules{anyUndo: true}, ofAnother},
-		{"the key of a bare release that was sent again is used again at once", keyRules{anyBare: true}, ofAnother},
 		{"the key of a claim that expired is used again", keyRules{anyExpired: true}, ofAnother},
 		{"a break goes by the key that was read", keyRules{anyBreak: true}, ofAnother},
 		{"a watch sees the key, and not whose it is", keyRules{patient: true, anyWatch: true}, model.NoWayOn},
@@ -65,7 +64,7 @@ type keyRules struct {
 	dies    bool // the first client
 	patient bool // a claim that waits is not given up
 
-	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyExpired, anyBreak, anyWatch, anyBare bool
+	anyID, noEnd, noBar, anyKey, anyRelease, anyUndo, anyExpired, anyBreak, anyWatch bool
 }
 
 const (
@@ -114,8 +113,7 @@ type keyClaim struct {
 	asked    bool  // a request may arrive
 	again    bool  // it was sent more than once, so copies may arrive for ever
 	released bool  // and releases
-	bare     bool  // they take out what is at the key, and leave no note
-	resent   bool  // more than one was sent, so copies may arrive for ever
+	bare     bool  // they leave no note
 	undone   bool  // and undos
 	barred   bool  // one was answered, so no other is sent
 	expired  bool  // its client did not renew it, and takes it out if it is on that client's lease still
@@ -223,7 +221,6 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 	}
 	release := func(c *keyClaim) {
 		c.phase, c.released, c.bare = leaves, true, !c.again && !c.second
-		c.resent = !c.bare
 	}
 	switch c.phase {
 	case unasked:
@@ -247,10 +244,6 @@ func (r keyRules) client(s keyState, i int, step func(keyState, string)) {
 			return
 		}
 		change("a claim that waits is given up", release)
-	case leaves:
-		if !c.resent {
-			change("a release is sent again", func(c *keyClaim) { c.released, c.resent = true, true })
-		}
 	case inside:
 		change("a claim is to be released", release)
 		if i == 0 && !c.expired && !s.dead {
@@ -292,13 +285,12 @@ func (r keyRules) arrivals(s keyState, i int, step func(keyState, string)) {
 	}
 	if c.released {
 		next := s
-		next.claims[i].released = c.resent
-		if k := s.keys[c.at]; k.claim != none && (k.born == c.token || c.bare || r.anyRelease) {
+		if k := s.keys[c.at]; k.claim != none && (k.born == c.token || r.anyRelease) {
 			next.takeOut(c.at, i, r.noEnd || c.bare)
 		}
 		step(next, "a release arrives, and no answer comes back")
 		if c.phase == leaves {
-			next.claims[i].phase, next.claims[i].left = isOver, !c.expired && (!c.bare || !c.resent || r.anyBare)
+			next.claims[i].phase, next.claims[i].left = isOver, !c.expired
 			step(next, "a release arrives, and is answered")
 		}
 	}
