@@ -48,6 +48,11 @@ func TestWhenAPlaceIsFree(t *testing.T) {
 			e.Answered(7)
 			d.forgetReleased(e)
 		}, -1},
+		"its undo and its request may be late": {func(d *Driver, e *claim) {
+			e.queuedHere()
+			e.Doubt()
+			d.forget(e)
+		}, -1},
 		"it was broken": {func(d *Driver, e *claim) {
 			e.Answered(7)
 			e.rememberEnd()
