@@ -97,8 +97,8 @@ func (e *claim) dropPlace() *place {
 	return p
 }
 
-// leavePlace gives the place of a claim that has ended to others, once its request is not late any more. That of a claim
-// that was swept is given to nobody: a server that is cut off may pass a step on that is older than any TTL.
+// leavePlace gives the place of a claim that has ended to others, once its request is not late any more. That of a
+// claim that was swept is given to nobody: a server that was cut off may pass a step on that is older than any TTL.
 func (e *claim) leavePlace() {
 	if p := e.dropPlace(); p != nil && !e.isSwept() {
 		time.AfterFunc(e.Longest()+leased.TombstoneGrace, p.giveBack)
