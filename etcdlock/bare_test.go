@@ -153,7 +153,7 @@ func doTogether(d *late, batch []driver.Op) []driver.Result {
 	return results
 }
 
-// Whoever deletes the key of a claim leaves no note, and the first release says that the claim was gone.
+// A key that somebody deletes leaves no note, and the first release says that the claim was gone.
 func TestReleaseOfADeletedKey(t *testing.T) {
 	t.Parallel()
 	addr := server(t).Addr
