@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver/batch"
+	"github.com/holdfast-go/holdfast/internal/stack"
 )
 
 // background counts what is under way for a client, so that Close can wait for it: acquisitions, and what goes on after
@@ -24,6 +25,7 @@ func (b *background) run(f func()) {
 	b.enter()
 	go func() {
 		defer b.leave()
+		stack.Grow()
 		f()
 	}()
 }

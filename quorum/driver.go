@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/stack"
 )
 
 // A Driver makes several drivers, its nodes, agree by majority. All methods are safe for concurrent use.
@@ -177,7 +178,10 @@ func (d *Driver) spawn(fn func(context.Context)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
-		d.background.Go(func() { fn(d.work) })
+		d.background.Go(func() {
+			stack.Grow()
+			fn(d.work)
+		})
 	}
 }
 
