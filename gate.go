@@ -32,7 +32,7 @@ type gateKey struct {
 type gate struct {
 	gates *gates
 	key   gateKey
-	lock  *lock
+	lock  lock // of the goroutine that made the gate; it notes in asked what has no answer yet
 	ask   ask
 	asked inquiry // what is being asked for those who wait
 
@@ -97,8 +97,8 @@ func (gs *gates) add(key gateKey, l *lock, a ask) *gate {
 	if gs.open == nil {
 		gs.open = make(map[gateKey]*gate)
 	}
-	g := &gate{gates: gs, key: key, ask: a}
-	g.lock = g.heard(l)
+	g := &gate{gates: gs, key: key, ask: a, lock: *l}
+	g.lock.inquiry = &g.asked
 	gs.open[key] = g
 	return g
 }
@@ -114,7 +114,7 @@ func (g *gate) admit(l *lock) *visitor {
 // have come since, and the search goes on for whoever is first when it ends. A hold that was lost before it came here,
 // as when this process was paused, is sought anew; a caller that does not wait asks again, and does not queue.
 func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
-	o := g.begin(ctx, l, wait)
+	o := g.begin(ctx, wait)
 	for o.hold != nil {
 		if grant := g.takeAlive(l, o.hold); grant != nil {
 			return grant, nil
@@ -122,7 +122,7 @@ func (g *gate) enter(ctx context.Context, l *lock, wait bool) (*grant, error) {
 		if wait {
 			break
 		}
-		o = g.begin(ctx, l, wait)
+		o = g.begin(ctx, wait)
 	}
 	if o.err != nil {
 		return nil, o.err
@@ -147,20 +147,13 @@ func (g *gate) takeAlive(l *lock, h *hold) *grant {
 }
 
 // begin makes that request. When it fails, or the driver panics, those who wait go on without the caller.
-func (g *gate) begin(ctx context.Context, l *lock, wait bool) (o outcome) {
+func (g *gate) begin(ctx context.Context, wait bool) (o outcome) {
 	defer func() {
 		if o.hold == nil && o.waiter == nil {
 			g.proceed()
 		}
 	}()
-	return g.heard(l).begin(ctx, g.ask, wait)
-}
-
-// heard is a lock of whose unanswered questions those learn who wait at the gate.
-func (g *gate) heard(l *lock) *lock {
-	heard := *l
-	heard.inquiry = &g.asked
-	return &heard
+	return g.lock.begin(ctx, g.ask, wait)
 }
 
 // take makes the hold the gate's. gates.mu is held.
@@ -235,7 +228,7 @@ func (g *gate) leave(v *visitor) {
 func (g *gate) search(w *waiter) {
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
-	l := g.lock
+	l := &g.lock
 	l.client.run(func() {
 		defer cancel()
 		var h *hold
