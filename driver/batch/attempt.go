@@ -3,6 +3,8 @@ package batch
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -11,7 +13,7 @@ import (
 // An attempt is one call of the driver's Do.
 type attempt struct {
 	lane   *lane
-	ops    []driver.Op
+	ops    *[]driver.Op // of opsRooms
 	ctx    context.Context
 	cancel context.CancelFunc
 	began  time.Duration
@@ -33,8 +35,24 @@ func (s *Sender) send(a *attempt) {
 		}
 		s.finish(a, returned, p)
 	}()
-	s.driver.Do(a.ctx, a.ops, func(i int, r driver.Result) { s.answered(a, i, r) })
+	s.driver.Do(a.ctx, *a.ops, func(i int, r driver.Result) { s.answered(a, i, r) })
 	returned = true
+	a.leaveRoom() // only here: a driver that has not returned may still use it
+}
+
+// opsRooms has slices for the operations of attempts, to be used again: a driver does not keep them.
+var opsRooms = sync.Pool{New: func() any { return new([]driver.Op) }}
+
+// takeRoom makes room for so many operations.
+func (a *attempt) takeRoom(n int) {
+	a.ops = opsRooms.Get().(*[]driver.Op)
+	*a.ops = slices.Grow(*a.ops, n)[:n]
+}
+
+func (a *attempt) leaveRoom() {
+	clear(*a.ops)
+	*a.ops = (*a.ops)[:0]
+	opsRooms.Put(a.ops)
 }
 
 // answered passes on a result of an attempt. A second one for the same operation is ignored.

@@ -22,7 +22,7 @@ func TestClaims(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	cs, want, all := newClaims(), make(map[string][]*call), 0
 	for step := range 20_000 {
-		id := strconv.Itoa(r.IntN(1 + step%1000))
+		id := strconv.Itoa(r.IntN(1 + step%4000))
 		calls := want[id]
 		if len(calls) == 0 || r.IntN(3) == 0 {
 			c := &call{op: driver.Op{Kind: driver.OpRelease, Claim: driver.Claim{ID: id}}}

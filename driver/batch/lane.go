@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/stack"
 )
 
 // A class is what the operations of a lane have in common.
@@ -147,7 +148,7 @@ func (s *Sender) fills(c *call) bool {
 }
 
 func (s *Sender) sendFull(a *attempt) {
-	growStack(0)
+	stack.Grow()
 	s.send(a)
 	s.look(a.lane)
 }
@@ -167,7 +168,7 @@ func (s *Sender) depart(l *lane) {
 
 // work sends what has gathered, until nothing has or there is no room. l.leaving was set for it.
 func (s *Sender) work(l *lane) {
-	growStack(0)
+	stack.Grow()
 	for goesOn := true; goesOn; {
 		runtime.Gosched() // others may have something to add
 		if a := s.take(l); a != nil {
@@ -280,12 +281,12 @@ func (l *lane) drop(c *call) {
 // begin makes an attempt of calls that leave their lane.
 func (s *Sender) begin(l *lane, batch []*call) *attempt {
 	a := &attempt{lane: l, calls: batch, began: s.now(), wanted: len(batch), unanswered: len(batch)}
-	a.ops = make([]driver.Op, len(batch))
+	a.takeRoom(len(batch))
 	var limit time.Duration
 	unlimited := false
 	for i, c := range batch {
 		c.state, c.attempt = underWay, a
-		a.ops[i] = c.op
+		(*a.ops)[i] = c.op
 		limit = max(limit, c.until-a.began)
 		unlimited = unlimited || c.limit == 0
 	}
@@ -300,13 +301,4 @@ func (s *Sender) begin(l *lane, batch []*call) *attempt {
 	l.inFlight += len(batch)
 	s.started(l, a)
 	return a
-}
-
-// growStack has the goroutine that calls it have room at once for what a driver needs. A stack that grows while much
-// is on it is copied each time, which takes longer than all else that a small batch costs.
-//
-//go:noinline
-func growStack(at int) byte {
-	var room [4 << 10]byte
-	return room[at]
 }
