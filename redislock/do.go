@@ -39,6 +39,7 @@ type exchange struct {
 	done   func(int, driver.Result)
 	single bool // the batch has one operation, so nothing else waits for its caller's goroutine
 	group  driver.Group
+	room   [1]step // for the operation of a batch that has one
 }
 
 // A step is a script that does one operation of a batch.
@@ -51,7 +52,10 @@ type step struct {
 
 // start does each operation as its kind needs it.
 func (x *exchange) start(batch []driver.Op) {
-	steps := make([]step, 0, len(batch))
+	steps := x.room[:0]
+	if !x.single {
+		steps = make([]step, 0, len(batch))
+	}
 	for i := range batch {
 		op := &batch[i]
 		switch op.Kind {

@@ -45,7 +45,7 @@ func (x *exchange) pack(steps []step) []parcel {
 	if len(steps) > 1 && x.goTogether() {
 		together, steps = split(steps)
 	}
-	parcels := make([]parcel, 0, len(together)/mostInBatch+1+len(steps))
+	parcels := make([]parcel, 0, (len(together)+mostInBatch-1)/mostInBatch+len(steps))
 	for some := range slices.Chunk(together, mostInBatch) {
 		if len(some) == 1 {
 			parcels = append(parcels, parcelOf(some))
@@ -80,6 +80,12 @@ func split(steps []step) (together, others []step) {
 // send does steps. Where replicas must confirm what some of them write, the others do not wait for that.
 func (x *exchange) send(steps []step) {
 	if len(steps) == 0 {
+		return
+	}
+	if x.single && x.opts.Replicas == 0 {
+		s := &steps[0]
+		values, err := s.script.run(x.ctx, x.conn, s.keys, s.args)
+		x.settle(s, values, err, nil)
 		return
 	}
 	if x.opts.Replicas == 0 {

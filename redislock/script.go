@@ -97,6 +97,9 @@ func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]str
 	cmd := Command{Head: s.head, Keys: keys, Tail: args}
 	values, err := conn.Do(ctx, cmd)
 	if isNoScript(err) {
+		if ctx.Err() != nil {
+			return nil, unsent(ctx.Err())
+		}
 		cmd.Head = s.full
 		values, err = conn.Do(ctx, cmd)
 	}
