@@ -27,7 +27,7 @@ type round struct {
 	errs     []error
 	ttl      time.Duration // the shortest that a node has granted
 	proposal int
-	ballots  chan ballot
+	ballots  chan *ballot
 
 	mu      sync.Mutex
 	lost    bool   // whatever is granted from now on is given back
@@ -57,7 +57,7 @@ func (d *Driver) begin(cl *claim) *round {
 		d: d, cl: cl, node: cl.onNode(), began: time.Now(), booted: booted, token: d.memory.guess(cl.name),
 		ttl: cl.ask.TTL, touched: make([]bool, n), votes: make([]vote, n), lives: make([]string, n),
 		waits: make([]time.Duration, n), errs: make([]error, n),
-		ballots: make(chan ballot, n*mostProposals),
+		ballots: make(chan *ballot, n*mostProposals),
 	}
 }
 
@@ -88,7 +88,7 @@ func (r *round) propose() {
 // ask asks one node, and looks at what it is when it is in a life that is not known.
 func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 	op := driver.Op{Kind: driver.OpPropose, Claim: r.node, Token: token}
-	b := ballot{n.at, proposal, n.do(ctx, &op, r.d.patience(r.node.TTL))}
+	b := &ballot{n.at, proposal, n.do(ctx, &op, r.d.patience(r.node.TTL))}
 	if b.Err == nil {
 		if b.Status.Granted {
 			r.cl.holds(r.node.ID, n.at, b.Status.Token)
@@ -105,7 +105,7 @@ func (r *round) ask(ctx context.Context, n *node, proposal int, token uint64) {
 
 // touch notes what a ballot says about whether the node has the claim, and reports whether it is to be given back. A
 // proposal that was given up before it was sent has left nothing.
-func (r *round) touch(b ballot) (undo bool) {
+func (r *round) touch(b *ballot) (undo bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b.Err == nil && b.Status.Granted || !driver.IsAnswer(b.Err) && !errors.Is(b.Err, driver.ErrUnsent) {
@@ -144,7 +144,7 @@ func (r *round) collect(ctx context.Context) (verdict, error) {
 }
 
 // count notes a ballot. One for an earlier proposal says nothing: the node was asked again.
-func (r *round) count(b ballot) {
+func (r *round) count(b *ballot) {
 	if b.proposal != r.proposal {
 		return
 	}
