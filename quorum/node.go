@@ -45,16 +45,12 @@ const (
 type link struct {
 	driver      driver.Driver // for what is no operation
 	sender      *batch.Sender
-	now         func() time.Duration // the sender's clock
-	unsubscribe func()               // ends what it tells of claims and queues
+	unsubscribe func() // ends what it tells of claims and queues
 }
 
 // linkTo makes the way to a node, and has the node tell what happens to claims and queues.
 func (n *node) linkTo(d driver.Driver) {
-	start := time.Now()
-	now := func() time.Duration { return time.Since(start) }
-	b := d
-	l := &link{b, batch.New(b, &batch.Options{Now: now}), now, b.Subscribe(n.told)}
+	l := &link{d, batch.New(d, nil), d.Subscribe(n.told)}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.link = l
@@ -75,7 +71,7 @@ func (n *node) do(ctx context.Context, op *driver.Op, within time.Duration) (r d
 		r.Err = n.noted(ctx, err)
 		return r
 	}
-	r = l.sender.DoAt(ctx, *op, within, l.now()).Result // Do would make this goroutine's stack grow once more
+	r = l.sender.Do(ctx, *op, within).Result
 	if r.Err == nil && r.Life.ID != "" {
 		n.meet(r.Life)
 	}
