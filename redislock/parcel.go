@@ -82,10 +82,8 @@ func (x *exchange) send(steps []step) {
 	if len(steps) == 0 {
 		return
 	}
-	if x.single && x.opts.Replicas == 0 {
-		s := &steps[0]
-		values, err := s.script.run(x.ctx, x.conn, s.keys, s.args)
-		x.settle(s, values, err, nil)
+	if x.opts.Replicas == 0 && x.single {
+		x.sendAlone(&steps[0])
 		return
 	}
 	if x.opts.Replicas == 0 {
@@ -108,6 +106,12 @@ func (x *exchange) send(steps []step) {
 	if len(sure) > 0 {
 		x.sendSurely(sure)
 	}
+}
+
+// sendAlone does the step of a batch that has one operation, which needs no parcel.
+func (x *exchange) sendAlone(s *step) {
+	values, err := s.script.run(x.ctx, x.conn, s.keys, s.args)
+	x.settle(s, values, err, nil)
 }
 
 // sendSurely has replicas confirm what steps write. In a cluster, commands for different locks cannot share a
