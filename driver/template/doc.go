@@ -17,7 +17,6 @@
 // way, and finds the record as it was.
 //
 // When the answer to a write is lost, nobody knows whether it was done. The driver says so, and its caller sends the
-// operation again, which finds in the record what became of the first copy: the claim with its ID, or how that claim
-// ended. For this, and to bar late copies, an ended claim is remembered for the longest TTL that it had. A write that
-// arrives late does no harm, because the next write by anybody changes the revision.
+// operation again, which finds in the record the claim, or how it ended. For this, and to bar late copies, an ended
+// claim is remembered for its longest TTL. A late write does no harm: the next one changes the revision.
 package template
