@@ -18,7 +18,9 @@ type claim struct {
 	queue string // path of the lock's queue
 	note  string // path of the claim's note
 
-	ahead *watch // what the claim waits for; guarded by leased.Claim.Alone
+	// Guarded by leased.Claim.Alone.
+	ahead  *watch // what the claim waits for
+	second *watch // what that waits for, where the verdict names it
 
 	mu     sync.Mutex
 	record record // what was written to the note

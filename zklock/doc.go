@@ -15,6 +15,8 @@
 // writes a heartbeat, because only a write shows that the leader still counts the session as alive.
 //
 // A waiting claim watches its own node and the nearest claim ahead that rules it out. If that was the only one ahead,
-// its end is the grant; otherwise the queue is listed again. If only the sum of the weights rules a claim out, the
-// oldest waiter watches the whole queue, and those behind it wait until the one just ahead notes that it is granted.
+// its end is the grant; otherwise the queue is listed again. In a line of claims that each exclude the others, a waiter
+// also watches the one before that, at whose end the nearest is granted: it lists the queue then, while the lock is
+// held, and not when the lock is free. If only the sum of the weights rules a claim out, the oldest waiter watches the
+// whole queue, and those behind it wait until the one just ahead notes that it is granted.
 package zklock

@@ -1,5 +1,7 @@
 package zklock
 
+import "github.com/holdfast-go/holdfast/driver"
+
 // WithFormat makes a driver write records of another version, as another release of this package would.
 func (d *Driver) WithFormat(version int) *Driver {
 	d.format = version
@@ -15,3 +17,6 @@ func (l *link) problem() error {
 	defer l.mu.Unlock()
 	return l.fault
 }
+
+// IsSure reports whether a claim of this client knows that the end of the one ahead grants it.
+func (d *Driver) IsSure(c driver.Claim) bool { return d.claims.Known(c).Verdict().Sure }

@@ -14,6 +14,9 @@ func (k keyspace) judge(name string, all []seat) leased.Verdict {
 	}
 	v := leased.Judge(newestFirst[0], newestFirst[1:])
 	v.Sure = v.Sure && !all[0].peer // a writer of Curator may have begun to read in the same place
+	if v.Second != "" {
+		v.Second = k.queue(name) + "/" + v.Second
+	}
 	switch {
 	case v.Watch == "":
 	case v.Until == leased.ItsTurn:

@@ -11,8 +11,8 @@ import (
 
 // Wait blocks until the claim may have moved, as [driver.Followers] says.
 //
-// It watches the claim's own node and what the claim waits for. Both watches go on between calls. If one breaks, and
-// after a new connection, Wait looks again.
+// It watches the claim's own node, what the claim waits for, and what that waits for. The watches go on between calls.
+// After a new connection, Wait looks again.
 func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	if err := d.open(ctx, c.Name); err != nil {
 		return driver.Status{}, err
@@ -41,6 +41,9 @@ func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 			return e.Status(), nil
 		}
 		ready, err := e.watchAhead(ctx)
+		if err == nil && ready {
+			ready, err = e.watchSecond(ctx)
+		}
 		if err == nil && ready {
 			err = e.awaitNews(ctx)
 		}
@@ -79,6 +82,28 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 		// It may have happened after the last look, and before the watch began, whoever began it.
 		return false, e.lookAgain(ctx)
 	}
+	return true, nil
+}
+
+// watchSecond is watchAhead for the claim ahead of that one, at whose end this one is the next in line. It looks then,
+// while the lock is held, and so need not when that ends.
+func (e *claim) watchSecond(ctx context.Context) (ready bool, err error) {
+	at := spot{e.Verdict().Second, itsData}
+	switch {
+	case at.path == "":
+		e.second = nil
+		return true, nil
+	case e.second != nil && e.second.spot == at:
+		return true, nil
+	}
+	w, err := e.s.watch(ctx, at)
+	switch {
+	case isNoNode(err):
+		return false, e.lookAgain(ctx)
+	case err != nil:
+		return false, err
+	}
+	e.second = w
 	return true, nil
 }
 
@@ -139,6 +164,9 @@ func (e *claim) awaitNews(ctx context.Context) error {
 		return e.newsOfSelf(event)
 	case <-e.ahead.channel():
 		return e.newsAhead(ctx)
+	case <-e.second.channel():
+		e.second = nil
+		return e.lookAgain(ctx)
 	case <-e.s.nextConnection():
 		return e.lookAnew(ctx)
 	case <-e.News():

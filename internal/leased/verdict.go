@@ -15,6 +15,7 @@ type Verdict struct {
 	Watch   string        // when not granted: what the driver watches; empty for the whole queue
 	Until   Event         // for this to happen there
 	Sure    bool          // then the claim is granted, and need not be read again
+	Second  string        // the place ahead of the one that is watched, at whose end a look may find that it is Sure
 	Few     bool          // few are ahead, so few claims of a queue have this; noted by drivers to which it matters
 }
 
@@ -75,13 +76,22 @@ func Judge(me Seat, ahead []Seat) (v Verdict) {
 	switch at := blocker(me, ahead); {
 	case at >= 0:
 		v.Sure = len(ahead) == 1 && me.IsExclusive() // one that shares must read who is behind it, and tell them
-		v.Watch = ahead[at].Place
+		v.Watch, v.Second = ahead[at].Place, second(me, ahead)
 	case next || ahead[0].Silent:
 		v.Until = AnyEnd
 	default:
 		v.Watch, v.Until = ahead[0].Place, ItsTurn
 	}
 	return v
+}
+
+// second is the place of the second claim ahead of one that takes its turns with both, and empty for all others. When
+// that claim ends the first is granted, so there is time for a look until the first ends, too.
+func second(me Seat, ahead []Seat) string {
+	if len(ahead) < 2 || !me.IsExclusive() || !ahead[0].IsExclusive() || !ahead[1].IsExclusive() || ahead[0].Silent {
+		return ""
+	}
+	return ahead[1].Place
 }
 
 // sum returns the bounds of these claims, none being ahead of them.

@@ -78,6 +78,37 @@ func compare(me Seat, ahead []Seat, got Verdict, want driver.Status) string {
 		return "it would be read again, though nobody else is ahead"
 	case got.Sure && me.Weight != me.Limit:
 		return "it would not note its bounds for those who wait until it is granted"
+	case got.Second != "" && (len(ahead) < 2 || got.Second != ahead[1].Place || got.Watch != ahead[0].Place):
+		return "it looks at the end of a claim that is not the second ahead"
 	}
 	return ""
+}
+
+// Of four that take turns, each but the first two looks when the second ahead of it ends. A claim that shares with
+// others does not, nor one behind those that share: each end of theirs would have it look in vain. Behind a claim
+// that says nothing no look makes it sure.
+func TestJudgeSecond(t *testing.T) {
+	mutex := func(place string) Seat { return Seat{Weight: 1, Limit: 1, Place: place} }
+	reader := func(place string) Seat { return Seat{Weight: 1, Limit: driver.All, Place: place} }
+	silent := mutex("silent")
+	silent.Silent = true
+	for _, c := range []struct {
+		name  string
+		me    Seat
+		ahead []Seat // newest first
+		want  string
+	}{
+		{"the next in line", mutex("me"), []Seat{mutex("a")}, ""},
+		{"the second in line", mutex("me"), []Seat{mutex("b"), mutex("a")}, "a"},
+		{"the third in line", mutex("me"), []Seat{mutex("c"), mutex("b"), mutex("a")}, "b"},
+		{"a reader behind writers", reader("me"), []Seat{mutex("b"), mutex("a")}, ""},
+		{"behind a reader", mutex("me"), []Seat{reader("b"), mutex("a")}, ""},
+		{"behind one that waits for readers", mutex("me"), []Seat{mutex("b"), reader("a")}, ""},
+		{"behind one that says nothing", mutex("me"), []Seat{silent, mutex("a")}, ""},
+		{"behind one that waits for it", mutex("me"), []Seat{mutex("b"), silent}, "silent"},
+	} {
+		if got := Judge(c.me, c.ahead).Second; got != c.want {
+			t.Errorf("%s looks at the end of %q, want %q", c.name, got, c.want)
+		}
+	}
 }
