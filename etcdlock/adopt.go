@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -35,27 +35,26 @@ func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Statu
 
 // find looks for a claim in the queue. The error is ErrGone when it is not there, or not under its token.
 func (d *Driver) find(ctx context.Context, c driver.Claim) (seat, error) {
-	answer, _, err := d.do(ctx, d.findOp(c))
+	answer, err := d.get(ctx, d.places(c))
 	if err != nil {
 		return seat{}, explain(err)
 	}
-	s, ok := d.pick(answer.Get().Kvs, c)
+	s, ok := d.pick(answer.Kvs, c)
 	if !ok {
 		return seat{}, driver.ErrGone
 	}
 	return s, nil
 }
 
-// findOp reads what is in the queue, or what is there under the token of the claim: the revision that made its key.
-func (d *Driver) findOp(c driver.Claim) clientv3.Op {
-	opts := []clientv3.OpOption{clientv3.WithPrefix()}
-	if token := int64(c.Token); token != 0 {
-		opts = append(opts, clientv3.WithMinCreateRev(token), clientv3.WithMaxCreateRev(token))
+// places reads what is in the queue, or what is there under the token of the claim: the revision that made its key.
+func (d *Driver) places(c driver.Claim) *pb.RangeRequest {
+	queue, token := d.keys.queue(c.Name), int64(c.Token)
+	return &pb.RangeRequest{
+		Key: []byte(queue), RangeEnd: endOf(queue), MinCreateRevision: token, MaxCreateRevision: token,
 	}
-	return clientv3.OpGet(d.keys.queue(c.Name), opts...)
 }
 
-// pick returns the claim with this ID from what findOp read, whichever client made it, or that of the peer with this
+// pick returns the claim with this ID from what places read, whichever client made it, or that of the peer with this
 // lease.
 func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) {
 	queue := d.keys.queue(c.Name)
@@ -144,12 +143,12 @@ func (d *Driver) notesFor(ctx context.Context, e *claim, own seat, c driver.Clai
 // attachOnce moves the claim, unless its record has changed after it was read; then it reads the record again.
 func (d *Driver) attachOnce(ctx context.Context, e *claim, own *seat, l, notes *lease, c driver.Claim) (bool, error) {
 	own.TTL, own.Format, own.Detached = driver.Milliseconds(c.TTL), d.format, c.Detached
-	changes := []clientv3.Op{clientv3.OpPut(own.key, encode(own.record), clientv3.WithLease(l.id))}
+	changes := []*pb.RequestOp{putOp(own.key, encode(own.record), l.id)}
 	if notes != nil {
 		changes = append(changes, e.putTombstoneAhead(notes))
 	}
-	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(own.key), "=", own.mod)}
-	answer, _, err := d.commit(ctx, unchanged, changes, []clientv3.Op{clientv3.OpGet(own.key)})
+	asRead := []*pb.Compare{unchanged(own.key, own.mod)}
+	answer, _, err := d.commit(ctx, asRead, changes, []*pb.RequestOp{getOp(own.key)})
 	if err != nil || answer.Succeeded {
 		return err == nil, explain(err)
 	}

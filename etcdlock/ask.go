@@ -225,22 +225,3 @@ func each(n int, f func(i int)) {
 	default:
 	}
 }
-
-// do does an operation, which may be a transaction.
-func (d *Driver) do(ctx context.Context, op clientv3.Op) (answer clientv3.OpResponse, again bool, err error) {
-	return ask(ctx, d, func(ctx context.Context, m *member) (clientv3.OpResponse, error) { return m.kv.Do(ctx, op) })
-}
-
-// commit does a transaction. again is as that of ask.
-func (d *Driver) commit(
-	ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op,
-) (answer *clientv3.TxnResponse, again bool, err error) {
-	done, again, err := d.do(ctx, clientv3.OpTxn(ifs, then, otherwise))
-	return done.Txn(), again, err
-}
-
-// get reads.
-func (d *Driver) get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	answer, _, err := d.do(ctx, clientv3.OpGet(key, opts...))
-	return answer.Get(), err
-}

@@ -21,9 +21,9 @@ func (d *Driver) Break(ctx context.Context, name, id string) error {
 	end := d.keys.tombstone(name, id)
 	answer, again, err := d.finish(ctx, ending{
 		there:     is(s.key, s.token),
-		remove:    clientv3.OpDelete(s.key),
+		remove:    deleteOp(s.key),
 		tombstone: end, note: tombstone{Token: s.token}, ttl: s.lifetimeOfNote(),
-		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
+		otherwise: func(clientv3.LeaseID) []*pb.RequestOp { return []*pb.RequestOp{getOp(end)} },
 	})
 	switch {
 	case err != nil:

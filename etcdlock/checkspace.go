@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -44,7 +45,7 @@ func checkStore(endpoint string, status *clientv3.StatusResponse) driver.Finding
 func (d *Driver) checkHistory(ctx context.Context) (findings []driver.Finding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer, err := d.get(ctx, start(d.keys.names()), clientv3.WithRev(1), clientv3.WithCountOnly())
+	answer, err := d.get(ctx, &pb.RangeRequest{Key: []byte(start(d.keys.names())), Revision: 1, CountOnly: true})
 	switch {
 	case errors.Is(err, rpctypes.ErrCompacted):
 		return []driver.Finding{{Fact: "the history is compacted"}}, nil

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
@@ -101,19 +99,4 @@ func (e *claim) leased() *lease {
 // seat is the claim as the queue has it when it was just put there.
 func (e *claim) seat(r record, token uint64) seat {
 	return seat{record: r, key: e.key, token: token, mod: int64(token), lease: e.leased().id}
-}
-
-// is compares the key with a claim that has this token.
-func is(key string, token uint64) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", int64(token))
-}
-
-// absent compares the key, or with an option all keys of a range, with none.
-func absent(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
-}
-
-// present compares the key with any.
-func present(key string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(key), ">", 0)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -66,12 +67,13 @@ func (e *claim) removeFrom(l *lease) error {
 	defer cancel()
 	note := tombstone{Token: e.Token()}
 	_, _, err := e.d.finish(ctx, ending{
-		there:     clientv3.Compare(clientv3.LeaseValue(e.key), "=", l.id),
-		remove:    clientv3.OpDelete(e.key),
+		there:     isOn(e.key, l.id),
+		remove:    deleteOp(e.key),
 		tombstone: e.tombstone, note: note, ttl: e.Longest(), ours: e,
-		otherwise: func(notes clientv3.LeaseID) []clientv3.Op {
-			unseen := []clientv3.Cmp{absent(e.key), absent(e.tombstone)}
-			return []clientv3.Op{clientv3.OpTxn(unseen, []clientv3.Op{e.d.putTombstone(e.tombstone, notes, note)}, nil)}
+		otherwise: func(notes clientv3.LeaseID) []*pb.RequestOp {
+			unseen := []*pb.Compare{absent(e.key), absent(e.tombstone)}
+			bar := []*pb.RequestOp{e.d.putTombstone(e.tombstone, notes, note)}
+			return []*pb.RequestOp{nestedOp(unseen, bar, nil)}
 		},
 	})
 	return explain(err)

@@ -1,6 +1,9 @@
 package etcdlock
 
-import clientv3 "go.etcd.io/etcd/client/v3"
+import (
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
 
 // Client returns the client that the driver has made.
 func (d *Driver) Client() *clientv3.Client { return d.client }
@@ -14,8 +17,8 @@ func (d *Driver) WithFormat(version int) *Driver {
 // ThisFormat is the version that this release writes.
 const ThisFormat = recordFormat
 
-// AskThrough has a driver that nobody uses yet ask its only server through another KV.
-func (d *Driver) AskThrough(wrap func(clientv3.KV) clientv3.KV) {
+// AskThrough has a driver that nobody uses yet ask its only server through another client for keys.
+func (d *Driver) AskThrough(wrap func(pb.KVClient) pb.KVClient) {
 	d.members.current.kv = wrap(d.members.current.kv)
 }
 

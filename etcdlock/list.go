@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -88,9 +88,9 @@ func (d *Driver) complete(ctx context.Context, kvs []*mvccpb.KeyValue) error {
 	isOther := func(kv *mvccpb.KeyValue) bool { return !endsInHex(string(kv.Key)) }
 	maybe := slices.DeleteFunc(slices.Clone(kvs), isOther)
 	for part := range slices.Chunk(maybe, maxOps) {
-		ops := make([]clientv3.Op, len(part))
+		ops := make([]*pb.RequestOp, len(part))
 		for i, kv := range part {
-			ops[i] = clientv3.OpGet(string(kv.Key))
+			ops[i] = readOp(&pb.RangeRequest{Key: kv.Key})
 		}
 		answer, _, err := d.commit(ctx, nil, ops, nil)
 		if err != nil {
@@ -111,10 +111,11 @@ const pageSize = 1000
 // keysFrom yields all keys that begin with prefix, in pages. A key that comes or goes meanwhile may be missed.
 func (d *Driver) keysFrom(ctx context.Context, prefix string) iter.Seq2[*mvccpb.KeyValue, error] {
 	return func(yield func(*mvccpb.KeyValue, error) bool) {
-		from, end := start(prefix), clientv3.GetPrefixRangeEnd(prefix)
+		from, end := start(prefix), endOf(prefix)
 		for more := true; more; {
-			page, err := d.get(ctx, from,
-				clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(pageSize))
+			page, err := d.get(ctx, &pb.RangeRequest{
+				Key: []byte(from), RangeEnd: end, KeysOnly: true, Limit: pageSize,
+			})
 			if err != nil {
 				yield(nil, explain(err))
 				return

@@ -6,7 +6,6 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -32,26 +31,26 @@ type inquiry struct {
 
 // inquiries are what one transaction reads about some claims.
 type inquiries struct {
-	ops  []clientv3.Op
+	ops  []*pb.RequestOp
 	last map[string]int // places of who came last, by queue
 }
 
 // add adds one.
 func (qs *inquiries) add(q inquiry) inquiry {
 	e := q.claim
-	q.places[0] = qs.ask(clientv3.OpGet(e.key))
+	q.places[0] = qs.ask(getOp(e.key))
 	switch q.scope {
 	case justAhead:
-		q.places[1] = qs.ask(clientv3.OpGet(q.verdict.Watch))
+		q.places[1] = qs.ask(getOp(q.verdict.Watch))
 		return q
 	case allAhead:
-		q.places[1] = qs.ask(e.aheadOp(e.Token(), leased.LookAheadShared))
+		q.places[1] = qs.ask(readOp(e.allAhead(e.Token(), leased.LookAheadShared)))
 	}
 	q.places[2] = qs.askLast(e)
 	return q
 }
 
-func (qs *inquiries) ask(op clientv3.Op) (place int) {
+func (qs *inquiries) ask(op *pb.RequestOp) (place int) {
 	qs.ops = append(qs.ops, op)
 	return len(qs.ops) - 1
 }
@@ -97,7 +96,7 @@ func tellsOfAll(v leased.Verdict) bool {
 }
 
 // read is what an inquiry found. [driver.ErrGone] when the claim is not there.
-func (d *Driver) read(q inquiry, answer *clientv3.TxnResponse) (v view, err error) {
+func (d *Driver) read(q inquiry, answer *pb.TxnResponse) (v view, err error) {
 	e := q.claim
 	v.revision = answer.Header.Revision
 	own, err := d.seats(e.queue, rangeOf(answer, q.places[0]).Kvs)
@@ -175,6 +174,6 @@ func (d *Driver) peek(ctx context.Context, q inquiry) (driver.Status, error) {
 	return d.conclude(ctx, q, v)
 }
 
-func rangeOf(answer *clientv3.TxnResponse, place int) *pb.RangeResponse {
+func rangeOf(answer *pb.TxnResponse, place int) *pb.RangeResponse {
 	return answer.Responses[place].GetResponseRange()
 }

@@ -3,7 +3,7 @@ package etcdlock
 import (
 	"context"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
@@ -28,9 +28,8 @@ func (d *Driver) mark(e *claim, own seat, bounds leased.Bounds) {
 
 // rewrite changes the record of a claim that is as it was read, and reports whether it was.
 func (d *Driver) rewrite(ctx context.Context, s seat) (bool, error) {
-	unchanged := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key), "=", s.mod)}
-	change := clientv3.OpPut(s.key, encode(s.record), clientv3.WithIgnoreLease())
-	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{change}, nil)
+	asRead, change := []*pb.Compare{unchanged(s.key, s.mod)}, []*pb.RequestOp{rewriteOp(s.key, encode(s.record))}
+	answer, _, err := d.commit(ctx, asRead, change, nil)
 	if err != nil {
 		return false, explain(err)
 	}

@@ -21,7 +21,7 @@ import (
 type member struct {
 	endpoint    string
 	conn        *grpc.ClientConn
-	kv          clientv3.KV
+	kv          pb.KVClient
 	lease       clientv3.Lease
 	leases      pb.LeaseClient // beneath lease
 	watcher     clientv3.Watcher
@@ -70,7 +70,7 @@ func newMember(client *clientv3.Client, endpoint string, failed func(*member)) (
 	if client.Username != "" { // which asks for a token first, and any member where no authenticator does
 		c.patience = dialTimeout
 	}
-	m.kv = clientv3.NewKVFromKVClient(pb.NewKVClient(c), client)
+	m.kv = pb.NewKVClient(c)
 	m.leases = pb.NewLeaseClient(c)
 	m.lease = clientv3.NewLeaseFromLeaseClient(m.leases, client, 0)
 	m.watch = pb.NewWatchClient(c)

@@ -125,7 +125,7 @@ func TestTheOnlyServerIsBackSoon(t *testing.T) {
 	defer cancel()
 	for range 12 { // with pauses of a second and more, each longer than the last by half of it, it takes minutes
 		for begun := false; !begun; {
-			if _, err := d.get(within, "key"); within.Err() != nil || err == nil {
+			if _, err := d.get(within, only("key")); within.Err() != nil || err == nil {
 				t.Fatalf("%v, and then %v", err, within.Err())
 			}
 			select {

@@ -19,7 +19,7 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 		return nil, err
 	}
 	queue := d.keys.queue(name)
-	answer, err := d.get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	answer, err := d.get(ctx, oldestFirst(queue))
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -32,10 +32,6 @@ func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error)
 		return nil, err
 	}
 	return entries(name, seats, left), nil
-}
-
-func oldestFirst() clientv3.OpOption {
-	return clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend)
 }
 
 // entries judges claims, oldest first.

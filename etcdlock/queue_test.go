@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -63,7 +65,7 @@ func TestTryAmongOthers(t *testing.T) {
 			last = next
 		}
 		d := open(t, nil, addr)
-		d.AskThrough(func(kv clientv3.KV) clientv3.KV { return crowded{kv, come} })
+		d.AskThrough(func(kv pb.KVClient) pb.KVClient { return crowded{kv, come} })
 		c := units(name, 2, 3)
 		c.Queue = false
 		if st, err := d.Request(ctx, c); err != nil || st.Granted == full {
@@ -79,13 +81,18 @@ func TestTryAmongOthers(t *testing.T) {
 
 // crowded is a server to which others come before each question.
 type crowded struct {
-	clientv3.KV
+	pb.KVClient
 	come func()
 }
 
-func (c crowded) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+func (c crowded) Txn(ctx context.Context, r *pb.TxnRequest, opts ...grpc.CallOption) (*pb.TxnResponse, error) {
 	c.come()
-	return c.KV.Do(ctx, op)
+	return c.KVClient.Txn(ctx, r, opts...)
+}
+
+func (c crowded) Range(ctx context.Context, r *pb.RangeRequest, opts ...grpc.CallOption) (*pb.RangeResponse, error) {
+	c.come()
+	return c.KVClient.Range(ctx, r, opts...)
 }
 
 // However many readers hold a lock, the next one reads few of them, because some note what those before them add up to.

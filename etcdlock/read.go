@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -27,24 +26,18 @@ type line struct {
 	complete bool // none are left out
 }
 
-// newestOp reads the newest claims of the queue.
-func (e *claim) newestOp(n int64) clientv3.Op {
-	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(n))
+// allAhead reads the newest claims that came before this token.
+func (e *claim) allAhead(token uint64, n int64) *pb.RangeRequest {
+	r := newestFirst(e.queue, n)
+	r.MaxCreateRevision = int64(token) - 1
+	return r
 }
 
-// aheadOp reads the newest claims that came before this token.
-func (e *claim) aheadOp(token uint64, n int64) clientv3.Op {
-	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(n),
-		clientv3.WithMaxCreateRev(int64(token)-1))
-}
-
-// lastOp reads who came last, and of it no more than that.
-func (e *claim) lastOp() clientv3.Op {
-	return clientv3.OpGet(e.queue, clientv3.WithPrefix(), newestFirst(), clientv3.WithLimit(1), clientv3.WithKeysOnly())
-}
-
-func newestFirst() clientv3.OpOption {
-	return clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortDescend)
+// lastOp reads which claim came last, and of it no more than that.
+func (e *claim) lastOp() *pb.RequestOp {
+	r := newestFirst(e.queue, 1)
+	r.KeysOnly = true
+	return readOp(r)
 }
 
 func isThere(r *pb.ResponseOp) bool { return len(r.GetResponseRange().GetKvs()) > 0 }
@@ -66,14 +59,14 @@ func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, e
 		if judged, ok := leased.JudgeNewest(v.own.seat(), leasedSeats(v.ahead.seats), v.ahead.complete); ok {
 			return judged, nil
 		}
-		answer, _, err := d.do(ctx, e.aheadOp(v.own.token, n))
+		answer, err := d.get(ctx, e.allAhead(v.own.token, n))
 		if err != nil {
 			return leased.Verdict{}, explain(err)
 		}
-		if answer.Get().Header.Revision < int64(v.own.token)-1 { // it may lack some of those ahead
+		if answer.Header.Revision < int64(v.own.token)-1 { // it may lack some of those ahead
 			return leased.Verdict{}, d.ofThePast()
 		}
-		if v.ahead, err = d.line(e, (*pb.RangeResponse)(answer.Get())); err != nil {
+		if v.ahead, err = d.line(e, answer); err != nil {
 			return leased.Verdict{}, err
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -74,8 +76,8 @@ func unanswering(t *testing.T) *Driver {
 }
 
 // unanswered is a server that does not answer transactions.
-type unanswered struct{ clientv3.KV }
+type unanswered struct{ pb.KVClient }
 
-func (unanswered) Do(context.Context, clientv3.Op) (clientv3.OpResponse, error) {
-	return clientv3.OpResponse{}, context.DeadlineExceeded
+func (unanswered) Txn(context.Context, *pb.TxnRequest, ...grpc.CallOption) (*pb.TxnResponse, error) {
+	return nil, context.DeadlineExceeded
 }

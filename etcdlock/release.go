@@ -59,8 +59,8 @@ func (e *claim) isBare(c driver.Claim) bool {
 // releaseBare releases a claim whose one request was answered: no copy of that is under way, so the end needs no note.
 // This client remembers it, for requests to repeat the release.
 func (d *Driver) releaseBare(ctx context.Context, e *claim, c driver.Claim) error {
-	answer, again, err := d.commit(ctx, []clientv3.Cmp{is(e.key, c.Token)}, []clientv3.Op{clientv3.OpDelete(e.key)},
-		[]clientv3.Op{clientv3.OpGet(e.tombstone)})
+	answer, again, err := d.commit(ctx, []*pb.Compare{is(e.key, c.Token)}, []*pb.RequestOp{deleteOp(e.key)},
+		[]*pb.RequestOp{getOp(e.tombstone)})
 	e.sentRelease(again, err)
 	if err != nil {
 		return explain(err)
@@ -119,9 +119,9 @@ func (d *Driver) releaseKey(ctx context.Context, c driver.Claim, key string, ttl
 	end := d.keys.tombstone(c.Name, c.ID)
 	answer, _, err := d.finish(ctx, ending{
 		there:     is(key, c.Token),
-		remove:    clientv3.OpDelete(key),
+		remove:    deleteOp(key),
 		tombstone: end, note: tombstone{Released: true, Token: c.Token}, ttl: ttl, ours: ours,
-		otherwise: func(clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{clientv3.OpGet(end)} },
+		otherwise: func(clientv3.LeaseID) []*pb.RequestOp { return []*pb.RequestOp{getOp(end)} },
 	})
 	switch {
 	case err != nil:
@@ -149,9 +149,9 @@ func (d *Driver) releaseAgain(r *pb.RangeResponse, token uint64) error {
 func (d *Driver) undo(ctx context.Context, e *claim) error {
 	answer, _, err := d.finish(ctx, ending{
 		there:     e.queuedHere(),
-		remove:    clientv3.OpDelete(e.key),
+		remove:    deleteOp(e.key),
 		tombstone: e.tombstone, note: tombstone{Released: true}, ttl: e.Longest(), ours: e,
-		otherwise: func(notes clientv3.LeaseID) []clientv3.Op { return []clientv3.Op{d.barOp(e.tombstone, notes)} },
+		otherwise: func(notes clientv3.LeaseID) []*pb.RequestOp { return []*pb.RequestOp{d.barOp(e.tombstone, notes)} },
 	})
 	if err != nil {
 		return explain(err)
@@ -164,7 +164,7 @@ func (d *Driver) undo(ctx context.Context, e *claim) error {
 }
 
 // queuedHere compares what is at the key with the claim. While its token is not known, that can be nothing else.
-func (e *claim) queuedHere() clientv3.Cmp {
+func (e *claim) queuedHere() *pb.Compare {
 	if token := e.Token(); token != 0 {
 		return is(e.key, token)
 	}
@@ -173,11 +173,11 @@ func (e *claim) queuedHere() clientv3.Cmp {
 }
 
 // barOp notes an end of a claim that is not there, unless there is a note, which it reads.
-func (d *Driver) barOp(key string, lease clientv3.LeaseID) clientv3.Op {
-	return clientv3.OpTxn(
-		[]clientv3.Cmp{absent(key)},
-		[]clientv3.Op{d.putTombstone(key, lease, tombstone{})},
-		[]clientv3.Op{clientv3.OpGet(key)},
+func (d *Driver) barOp(key string, lease clientv3.LeaseID) *pb.RequestOp {
+	return nestedOp(
+		[]*pb.Compare{absent(key)},
+		[]*pb.RequestOp{d.putTombstone(key, lease, tombstone{})},
+		[]*pb.RequestOp{getOp(key)},
 	)
 }
 
@@ -196,7 +196,7 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 		return d.bar(ctx, c)
 	}
 	end := d.keys.tombstone(c.Name, c.ID)
-	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.findOp(c), clientv3.OpGet(end)}, nil)
+	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{readOp(d.places(c)), getOp(end)}, nil)
 	if err != nil {
 		return explain(err)
 	}
@@ -216,7 +216,7 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 		return err
 	}
 	end := d.keys.tombstone(c.Name, c.ID)
-	answer, _, err := d.commit(ctx, nil, []clientv3.Op{d.barOp(end, l.id), d.findOp(c)}, nil)
+	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{d.barOp(end, l.id), readOp(d.places(c))}, nil)
 	switch {
 	case l.refuses(ctx, err):
 		return d.bar(ctx, c)

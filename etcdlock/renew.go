@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -148,7 +148,7 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 // a lease of its own. Each renewal writes it anew, so that no request moves it that another client has sent before and
 // that arrives after the answer: its lease may end before the time that is answered here.
 func (d *Driver) answer(
-	ctx context.Context, r *renewal, q inquiry, answer *clientv3.TxnResponse,
+	ctx context.Context, r *renewal, q inquiry, answer *pb.TxnResponse,
 ) (res driver.Result) {
 	e := r.claim
 	v, err := d.read(q, answer)

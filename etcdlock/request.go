@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -151,8 +151,8 @@ func isLeaseLost(err error) bool {
 // commit does a transaction about a claim, and notes when an attempt may have done so that was not answered, or was
 // refused afterwards.
 func (e *claim) commit(
-	ctx context.Context, ifs []clientv3.Cmp, then, otherwise []clientv3.Op,
-) (*clientv3.TxnResponse, error) {
+	ctx context.Context, ifs []*pb.Compare, then, otherwise []*pb.RequestOp,
+) (*pb.TxnResponse, error) {
 	answer, again, err := e.d.commit(ctx, ifs, then, otherwise)
 	if again || isDone(err) {
 		e.Doubt()
@@ -164,9 +164,9 @@ func (e *claim) commit(
 func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	answer, err := e.commit(ctx,
-		[]clientv3.Cmp{absent(e.key), absent(e.tombstone)},
+		[]*pb.Compare{absent(e.key), absent(e.tombstone)},
 		e.queueOps(r),
-		[]clientv3.Op{clientv3.OpGet(e.key)})
+		[]*pb.RequestOp{getOp(e.key)})
 	switch {
 	case err != nil:
 		return driver.Status{}, explain(err)
@@ -178,17 +178,20 @@ func (d *Driver) enqueue(ctx context.Context, e *claim, c driver.Claim) (driver.
 }
 
 // queueOps are the steps of a request.
-func (e *claim) queueOps(r record) []clientv3.Op {
-	return []clientv3.Op{e.newestOp(leased.LookAhead(r.seat())), e.putOp(r)}
+func (e *claim) queueOps(r record) []*pb.RequestOp {
+	return []*pb.RequestOp{e.newestOp(r), e.putOp(r)}
 }
 
-func (e *claim) putOp(r record) clientv3.Op {
-	return clientv3.OpPut(e.key, encode(r), clientv3.WithLease(e.leased().id))
+// newestOp reads the newest claims of the queue, as many as the judgement of this one begins with.
+func (e *claim) newestOp(r record) *pb.RequestOp {
+	return readOp(newestFirst(e.queue, leased.LookAhead(r.seat())))
 }
+
+func (e *claim) putOp(r record) *pb.RequestOp { return putOp(e.key, encode(r), e.leased().id) }
 
 // queued answers about a claim that was just put. The claims ahead were read by this step of the transaction.
 func (d *Driver) queued(
-	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse, step int,
+	ctx context.Context, e *claim, r record, answer *pb.TxnResponse, step int,
 ) (driver.Status, error) {
 	token := uint64(answer.Header.Revision)
 	e.Answered(token)
@@ -218,15 +221,15 @@ func (d *Driver) refuse(e *claim, err error) error {
 // that is there under another ID has ended, and a late copy of its request queued it: a full store took no note of its
 // end. It makes room.
 func (d *Driver) found(
-	ctx context.Context, e *claim, c driver.Claim, answer *clientv3.TxnResponse,
+	ctx context.Context, e *claim, c driver.Claim, answer *pb.TxnResponse,
 ) (driver.Status, error) {
 	own := answer.Responses[0].GetResponseRange().Kvs
 	if len(own) == 0 {
 		return driver.Status{}, driver.ErrGone
 	}
 	if s, _ := d.anySeat(e.queue, own[0]); s.ID != e.ID {
-		makeRoom := []clientv3.Op{clientv3.OpDelete(s.key)}
-		if _, _, err := d.commit(ctx, []clientv3.Cmp{is(s.key, s.token)}, makeRoom, nil); err != nil {
+		makeRoom := []*pb.RequestOp{deleteOp(s.key)}
+		if _, _, err := d.commit(ctx, []*pb.Compare{is(s.key, s.token)}, makeRoom, nil); err != nil {
 			return driver.Status{}, explain(err)
 		}
 		return d.queueOrTry(ctx, e, c)

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/servers"
@@ -215,7 +217,7 @@ func TestLeftAloneAndNotPermitted(t *testing.T) {
 
 // unpermitted is a server that permits nothing but to read, while it is told so.
 type unpermitted struct {
-	clientv3.KV
+	pb.KVClient
 	permits *atomic.Bool
 }
 
@@ -223,15 +225,15 @@ type unpermitted struct {
 func forbidding(d *Driver) (permits *atomic.Bool) {
 	permits = new(atomic.Bool)
 	permits.Store(true)
-	d.members.current.kv = unpermitted{d.client.KV, permits}
+	d.members.current.kv = unpermitted{pb.NewKVClient(d.client.ActiveConnection()), permits}
 	return permits
 }
 
-func (s unpermitted) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	if ifs, _, _ := op.Txn(); len(ifs) > 0 && !s.permits.Load() {
-		return clientv3.OpResponse{}, rpctypes.ErrPermissionDenied
+func (s unpermitted) Txn(ctx context.Context, r *pb.TxnRequest, opts ...grpc.CallOption) (*pb.TxnResponse, error) {
+	if len(r.Compare) > 0 && !s.permits.Load() {
+		return nil, rpctypes.ErrPermissionDenied
 	}
-	return s.KV.Do(ctx, op)
+	return s.KVClient.Txn(ctx, r, opts...)
 }
 
 // The questions for hundreds of claims do not wait for each other, either.
@@ -239,7 +241,7 @@ func TestRenewalOfManyFarAway(t *testing.T) {
 	t.Parallel()
 	d, far := farAway(t)
 	batch := hold(t, d, 10*maxRenewals, 200*time.Second)
-	far.answersTogether(10, func(clientv3.Op) bool { return true })
+	far.answersTogether(10, func(*pb.TxnRequest) bool { return true })
 	results, err := d.Renew(limitOf(t), batch)
 	for i, r := range results {
 		if err != nil || r.Err != nil {
@@ -282,22 +284,22 @@ func hold(t *testing.T, d *Driver, n int, ttl time.Duration) (held []driver.Clai
 func farAway(t *testing.T) (*Driver, *distant) {
 	t.Helper()
 	d := alone(t)
-	far := &distant{KV: d.client.KV}
+	far := &distant{KVClient: pb.NewKVClient(d.client.ActiveConnection())}
 	d.members.current.kv = far
 	return d, far
 }
 
 // A distant server does not answer until a number of requests have reached it.
 type distant struct {
-	clientv3.KV
-	waits   func(clientv3.Op) bool // the requests that this is about
-	missing atomic.Int64           // those that have yet to come
+	pb.KVClient
+	waits   func(*pb.TxnRequest) bool // the requests that this is about
+	missing atomic.Int64              // those that have yet to come
 	enough  chan struct{}
 }
 
 // answersTogether has the server answer none of these requests until n of them have come. Requests that are sent one
 // after the other are never answered.
-func (s *distant) answersTogether(n int, these func(clientv3.Op) bool) {
+func (s *distant) answersTogether(n int, these func(*pb.TxnRequest) bool) {
 	s.waits, s.enough = these, make(chan struct{})
 	s.missing.Store(int64(n))
 }
@@ -305,7 +307,7 @@ func (s *distant) answersTogether(n int, these func(clientv3.Op) bool) {
 // answersOnlyOne has the server answer one request, and do something when another comes.
 func (s *distant) answersOnlyOne(then func()) {
 	var asked atomic.Int64
-	s.answersTogether(0, func(clientv3.Op) bool {
+	s.answersTogether(0, func(*pb.TxnRequest) bool {
 		if asked.Add(1) == 1 {
 			return false
 		}
@@ -315,23 +317,20 @@ func (s *distant) answersOnlyOne(then func()) {
 }
 
 // isAboutOne reports whether a request is about one claim, and not about a part of a batch.
-func isAboutOne(op clientv3.Op) bool {
-	_, asks, _ := op.Txn()
-	return len(asks) <= 3
-}
+func isAboutOne(r *pb.TxnRequest) bool { return len(r.Success) <= 3 }
 
-func (s *distant) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	if s.waits != nil && s.waits(op) {
+func (s *distant) Txn(ctx context.Context, r *pb.TxnRequest, opts ...grpc.CallOption) (*pb.TxnResponse, error) {
+	if s.waits != nil && s.waits(r) {
 		if s.missing.Add(-1) == 0 {
 			close(s.enough)
 		}
 		select {
 		case <-s.enough:
 		case <-ctx.Done():
-			return clientv3.OpResponse{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return s.KV.Do(ctx, op)
+	return s.KVClient.Txn(ctx, r, opts...)
 }
 
 // limitOf returns a context that ends what hangs.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -36,7 +35,7 @@ func (d *Driver) Revoke(ctx context.Context, name, id string) error {
 // granted returns a claim that is granted. [driver.ErrGone] when there is none, or it waits.
 func (d *Driver) granted(ctx context.Context, name, id string) (s seat, err error) {
 	queue := d.keys.queue(name)
-	answer, err := d.get(ctx, queue, clientv3.WithPrefix(), oldestFirst())
+	answer, err := d.get(ctx, oldestFirst(queue))
 	if err != nil {
 		return s, explain(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/adapt"
@@ -48,8 +48,8 @@ type part struct {
 
 // doTogether does operations in one transaction.
 func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(at int, r driver.Result)) {
-	var ifs []clientv3.Cmp
-	var then []clientv3.Op
+	var ifs []*pb.Compare
+	var then []*pb.RequestOp
 	for _, p := range parts {
 		p.step = len(then)
 		ifs, then = append(ifs, p.ifs()...), append(then, p.then()...)
@@ -71,7 +71,7 @@ func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(at int
 
 // An outcome is what came of a transaction for one of its parts.
 type outcome struct {
-	answer *clientv3.TxnResponse
+	answer *pb.TxnResponse
 	err    error
 }
 
@@ -114,16 +114,16 @@ func (d *Driver) releasePart(at int, c driver.Claim, e *claim) *part {
 	return &part{d: d, at: at, asked: c, claim: e, release: true}
 }
 
-func (p *part) ifs() []clientv3.Cmp {
+func (p *part) ifs() []*pb.Compare {
 	if p.release {
-		return []clientv3.Cmp{is(p.claim.key, p.asked.Token)}
+		return []*pb.Compare{is(p.claim.key, p.asked.Token)}
 	}
-	return []clientv3.Cmp{absent(p.claim.key), absent(p.claim.tombstone)}
+	return []*pb.Compare{absent(p.claim.key), absent(p.claim.tombstone)}
 }
 
-func (p *part) then() []clientv3.Op {
+func (p *part) then() []*pb.RequestOp {
 	if p.release {
-		return []clientv3.Op{clientv3.OpDelete(p.claim.key)}
+		return []*pb.RequestOp{deleteOp(p.claim.key)}
 	}
 	return p.claim.queueOps(p.record)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -16,13 +17,13 @@ const maxOps = 100
 // An ending is a transaction that takes a claim out of the queue and leaves a tombstone. When the claim is not
 // there, it does something else.
 type ending struct {
-	there     clientv3.Cmp
-	remove    clientv3.Op
-	tombstone string                               // the key of the tombstone
-	note      tombstone                            // what it says
-	ttl       time.Duration                        // for how long it stays at least
-	ours      *claim                               // whose end it is, if this client keeps it
-	otherwise func(clientv3.LeaseID) []clientv3.Op // is given the lease of the tombstone
+	there     *pb.Compare
+	remove    *pb.RequestOp
+	tombstone string                                 // the key of the tombstone
+	note      tombstone                              // what it says
+	ttl       time.Duration                          // for how long it stays at least
+	ours      *claim                                 // whose end it is, if this client keeps it
+	otherwise func(clientv3.LeaseID) []*pb.RequestOp // is given the lease of the tombstone
 }
 
 // finish brings an end about. A store that is full takes no tombstone, but it lets go of what it has: then the
@@ -30,7 +31,7 @@ type ending struct {
 // which is an error.
 //
 // again is as that of ask.
-func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResponse, again bool, err error) {
+func (d *Driver) finish(ctx context.Context, e ending) (answer *pb.TxnResponse, again bool, err error) {
 	// Before the end, because a tombstone that is there already stays on its lease, which nobody extends afterwards.
 	if err := e.ours.keepNote(ctx); err != nil {
 		return nil, false, err
@@ -40,8 +41,8 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 		if err != nil {
 			return d.finishBare(ctx, e, err)
 		}
-		changes := []clientv3.Op{e.remove, d.putTombstone(e.tombstone, l.id, e.note)}
-		answer, repeated, err := d.commit(ctx, []clientv3.Cmp{e.there}, changes, e.otherwise(l.id))
+		changes := []*pb.RequestOp{e.remove, d.putTombstone(e.tombstone, l.id, e.note)}
+		answer, repeated, err := d.commit(ctx, []*pb.Compare{e.there}, changes, e.otherwise(l.id))
 		again = again || repeated
 		switch {
 		case l.refuses(ctx, err):
@@ -55,13 +56,14 @@ func (d *Driver) finish(ctx context.Context, e ending) (answer *clientv3.TxnResp
 }
 
 // finishBare is finish without a tombstone, where that is refused because the store is full.
-func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*clientv3.TxnResponse, bool, error) {
+func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*pb.TxnResponse, bool, error) {
 	if !errors.Is(refusal, rpctypes.ErrNoSpace) {
 		return nil, false, refusal
 	}
 	all := e.otherwise(clientv3.NoLease)
-	questions := slices.DeleteFunc(slices.Clone(all), func(op clientv3.Op) bool { return !op.IsGet() })
-	answer, again, err := d.commit(ctx, []clientv3.Cmp{e.there}, []clientv3.Op{e.remove}, questions)
+	changes := func(op *pb.RequestOp) bool { return op.GetRequestRange() == nil }
+	questions := slices.DeleteFunc(slices.Clone(all), changes)
+	answer, again, err := d.commit(ctx, []*pb.Compare{e.there}, []*pb.RequestOp{e.remove}, questions)
 	if err == nil && !answer.Succeeded && len(questions) < len(all) {
 		return nil, again, refusal
 	}
@@ -70,22 +72,22 @@ func (d *Driver) finishBare(ctx context.Context, e ending, refusal error) (*clie
 
 // putTombstone is the part of the transaction that leaves a tombstone. Where there is one already, it stays on its
 // lease, which may live longer.
-func (d *Driver) putTombstone(key string, lease clientv3.LeaseID, t tombstone) clientv3.Op {
+func (d *Driver) putTombstone(key string, lease clientv3.LeaseID, t tombstone) *pb.RequestOp {
 	t.Format = d.format
 	note := encode(t)
-	return clientv3.OpTxn(
-		[]clientv3.Cmp{absent(key)},
-		[]clientv3.Op{clientv3.OpPut(key, note, clientv3.WithLease(lease))},
-		[]clientv3.Op{clientv3.OpPut(key, note, clientv3.WithIgnoreLease())},
+	return nestedOp(
+		[]*pb.Compare{absent(key)},
+		[]*pb.RequestOp{putOp(key, note, lease)},
+		[]*pb.RequestOp{rewriteOp(key, note)},
 	)
 }
 
 // putTombstoneAhead leaves the tombstone before the claim ends. It is part of the transaction that makes the TTL
 // shorter: a late copy of a request that names the longer one may arrive that much later, also when this process
 // is gone. Nobody reads the tombstone while the claim is there.
-func (e *claim) putTombstoneAhead(l *lease) clientv3.Op {
+func (e *claim) putTombstoneAhead(l *lease) *pb.RequestOp {
 	note := tombstone{Format: e.d.format, Token: e.Token()}
-	return clientv3.OpPut(e.tombstone, encode(note), clientv3.WithLease(l.id))
+	return putOp(e.tombstone, encode(note), l.id)
 }
 
 // keepNote makes a tombstone that was left ahead stay for as long as one that would be left now. Where its lease is

@@ -3,7 +3,7 @@ package etcdlock
 import (
 	"context"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
@@ -15,12 +15,12 @@ import (
 func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
 	r := d.newRecord(c)
 	bounds := leased.NoBounds().Add(r.seat())
-	none := absent(e.queue).WithPrefix()
+	none := noneSince(e.queue, 1)
 	for range tries {
 		answer, err := e.commit(ctx,
-			[]clientv3.Cmp{none, absent(e.tombstone)},
-			[]clientv3.Op{e.putOp(r)},
-			[]clientv3.Op{clientv3.OpGet(e.key), clientv3.OpGet(e.tombstone), e.newestOp(leased.LookAhead(r.seat()))})
+			[]*pb.Compare{none, absent(e.tombstone)},
+			[]*pb.RequestOp{e.putOp(r)},
+			[]*pb.RequestOp{getOp(e.key), getOp(e.tombstone), e.newestOp(r)})
 		if err != nil {
 			return driver.Status{}, explain(err)
 		}
@@ -38,7 +38,7 @@ func (d *Driver) try(ctx context.Context, e *claim, c driver.Claim) (driver.Stat
 			return driver.Status{}, d.leaveOut(ctx, e)
 		}
 		bounds = judged.Bounds
-		none = clientv3.Compare(clientv3.CreateRevision(e.queue).WithPrefix(), "<", answer.Header.Revision+1)
+		none = noneSince(e.queue, answer.Header.Revision+1)
 	}
 	return d.enqueue(ctx, e, c)
 }
@@ -94,7 +94,7 @@ func (d *Driver) took(e *claim, revision int64, bounds leased.Bounds) driver.Sta
 
 // wouldFit judges the claim as if it came behind those that the transaction read.
 func (d *Driver) wouldFit(
-	ctx context.Context, e *claim, r record, answer *clientv3.TxnResponse,
+	ctx context.Context, e *claim, r record, answer *pb.TxnResponse,
 ) (leased.Verdict, error) {
 	revision := answer.Header.Revision
 	v, err := d.view(e, revision, answer.Responses[2].GetResponseRange())

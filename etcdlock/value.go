@@ -3,6 +3,7 @@ package etcdlock
 import (
 	"context"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -59,21 +60,18 @@ func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) e
 // replaceValue puts a value in the place of the one that was read, and reports whether all was still as read.
 func (d *Driver) replaceValue(ctx context.Context, s seat, name string, kept keptValue, v driver.Value) (bool, error) {
 	key := d.keys.value(name)
-	unchanged := []clientv3.Cmp{
-		clientv3.Compare(clientv3.CreateRevision(s.key), "=", int64(s.token)),
-		clientv3.Compare(clientv3.ModRevision(key), "=", kept.mod),
-	}
 	var l *lease
-	var attached []clientv3.OpOption
+	attached := clientv3.LeaseID(clientv3.NoLease)
 	if v.Text == "" { // that it was removed need not be known for longer than a late request may come
 		var err error
 		if l, err = d.noteLease(ctx, s.ttl()); err != nil {
 			return false, err
 		}
-		attached = append(attached, clientv3.WithLease(l.id))
+		attached = l.id
 	}
 	text := encode(leased.NewValueRecord(d.format, v))
-	answer, _, err := d.commit(ctx, unchanged, []clientv3.Op{clientv3.OpPut(key, text, attached...)}, nil)
+	answer, _, err := d.commit(ctx,
+		[]*pb.Compare{is(s.key, s.token), unchanged(key, kept.mod)}, []*pb.RequestOp{putOp(key, text, attached)}, nil)
 	switch {
 	case l != nil && l.refuses(ctx, err):
 		return false, nil
@@ -84,7 +82,7 @@ func (d *Driver) replaceValue(ctx context.Context, s seat, name string, kept kep
 }
 
 func (d *Driver) keptValue(ctx context.Context, name string) (kept keptValue, err error) {
-	answer, err := d.get(ctx, d.keys.value(name))
+	answer, err := d.get(ctx, only(d.keys.value(name)))
 	if err != nil {
 		return kept, explain(err)
 	}
