@@ -17,12 +17,15 @@ func (c *Claim) Live(ttl time.Duration, sent Instant) bool {
 		return false
 	}
 	c.longest = max(c.longest, ttl)
+	until := sent.Add(ttl)
 	if sent < c.renewed {
-		c.until = max(c.until, sent.Add(ttl)) // the timer looks when it fires
+		c.until = max(c.until, until) // the timer looks when it fires
 		return true
 	}
-	c.ttl, c.renewed, c.until = ttl, sent, sent.Add(ttl)
-	c.timer.Reset(c.until.Sub(Now()))
+	if until < c.until { // else the timer looks when it fires, and a renewal need not set it
+		c.timer.Reset(until.Sub(Now()))
+	}
+	c.ttl, c.renewed, c.until = ttl, sent, until
 	return true
 }
 
