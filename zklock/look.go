@@ -17,6 +17,11 @@ func (e *claim) look(ctx context.Context) (driver.Status, error) {
 	if err != nil {
 		return driver.Status{}, err
 	}
+	return e.among(seats)
+}
+
+// among is look with the queue as it was read.
+func (e *claim) among(seats []seat) (driver.Status, error) {
 	node := path.Base(e.place())
 	at := slices.IndexFunc(seats, func(s seat) bool { return s.node == node })
 	if at < 0 {

@@ -1,8 +1,10 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -56,31 +58,60 @@ func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.St
 	return r.Status, r.Err
 }
 
-// renew renews claims of this session. The heartbeat comes first, so that what is read is no older than the call.
+// renew renews claims of this session. The heartbeat comes first, so that what is read is no older than the call, and
+// then the watches, so that no change after the look is missed. Each queue is read once, however many of the claims are
+// in it.
 func (s *session) renew(ctx context.Context, batch []renewal) {
 	from := leased.Now()
 	_, err := s.heartbeat(ctx)
 	forEach(len(batch), func(i int) {
 		r := batch[i]
 		if r.result.Err = err; err == nil {
-			r.result.Status, r.result.Err = r.look(ctx, from)
+			r.result.Err = r.claim.keepWatch(ctx)
+		}
+	})
+	queues := s.queuesOf(ctx, batch)
+	for _, r := range batch {
+		if r.result.Err == nil {
+			r.result.Status, r.result.Err = r.answer(queues[r.claim.queue], from)
 		}
 		r.conclude()
-	})
+	}
 }
 
-// look answers about a claim whose session was alive at some instant.
-func (r renewal) look(ctx context.Context, from leased.Instant) (st driver.Status, err error) {
+// A queue is the claims on a lock, or why they could not be read.
+type queue struct {
+	seats []seat
+	err   error
+}
+
+// queuesOf reads the queues of those claims that are about to be renewed, by their paths.
+func (s *session) queuesOf(ctx context.Context, batch []renewal) map[string]queue {
+	var paths []string
+	for _, r := range batch {
+		if r.result.Err == nil {
+			paths = append(paths, r.claim.queue)
+		}
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	read := make([]queue, len(paths))
+	forEach(len(paths), func(i int) { read[i].seats, read[i].err = s.seats(ctx, paths[i]) })
+	queues := make(map[string]queue, len(paths))
+	for i, path := range paths {
+		queues[path] = read[i]
+	}
+	return queues
+}
+
+// answer answers about a claim whose session was alive at some instant, and whose queue was read after that.
+func (r renewal) answer(q queue, from leased.Instant) (st driver.Status, err error) {
 	e := r.claim
 	ttl, err := e.s.granted(r.asked.TTL)
-	if err != nil {
+	if err = cmp.Or(err, q.err); err != nil {
 		return st, err
 	}
-	// The watch comes first, so that no change after the look is missed.
-	if err := e.keepWatch(ctx); err != nil {
-		return st, err
-	}
-	if _, err = e.look(ctx); err != nil {
+	if _, err = e.among(q.seats); err != nil {
 		return st, err
 	}
 	if token := e.Token(); r.asked.Token != 0 && r.asked.Token != token {

@@ -133,3 +133,30 @@ func TestGrantWithoutALook(t *testing.T) {
 		t.Errorf("%d requests after the one ahead has let go, want none", got)
 	}
 }
+
+// However many claims of a client are on one lock, their renewals read its queue once: each answer names all of them.
+func TestRenewalOfACrowd(t *testing.T) {
+	var p tap
+	d := open(t, p.options(), zklock.Server(t).Addr)
+	crowd := []driver.Claim{acquire(t, d, claim("job", long))}
+	for len(crowd) < 50 {
+		crowd = append(crowd, enqueue(t, d, claim("job", long)))
+	}
+	renew := func() (requests int) {
+		p.counted()
+		results, err := d.Renew(limit(t), crowd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			if r.Err != nil || r.Status.Granted != (i == 0) || r.Status.Contended != (i < len(crowd)-1) {
+				t.Errorf("claim %d: %+v, %v", i, r.Status, r.Err)
+			}
+		}
+		return p.counted()
+	}
+	renew() // which begins to watch the holder
+	if got := renew(); got != 2 {
+		t.Errorf("%d requests for the renewal of %d claims, want a heartbeat and a list", got, len(crowd))
+	}
+}
