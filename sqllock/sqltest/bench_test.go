@@ -3,10 +3,52 @@ package sqltest
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
+
+// BenchmarkAlone tells which Traits.Alone is right.
+func BenchmarkAlone(b *testing.B) {
+	drivertest.BenchmarkAlone(b, open(b, newFile(b)).Unwrap(), 1, 2, 4)
+}
+
+// BenchmarkLocks takes and gives back locks as users do: each goroutine its own, or all the same.
+func BenchmarkLocks(b *testing.B) {
+	for _, n := range []struct{ goroutines, names int }{{1, 1}, {64, 64}, {8, 1}} {
+		b.Run(fmt.Sprintf("goroutines=%d/names=%d", n.goroutines, n.names), func(b *testing.B) {
+			c, err := holdfast.Open(b.Context(), fileURL(newFile(b)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close(b.Context())
+			var begun atomic.Int64
+			var all sync.WaitGroup
+			for i := range n.goroutines {
+				all.Go(func() {
+					m := c.Mutex(fmt.Sprint("m", i%n.names))
+					for begun.Add(1) <= int64(b.N) {
+						l, err := m.Lock(b.Context())
+						if err == nil {
+							err = l.Release(b.Context())
+						}
+						if err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+		})
+	}
+}
 
 // BenchmarkUncontended takes and gives back a lock that nobody else wants.
 func BenchmarkUncontended(b *testing.B) {

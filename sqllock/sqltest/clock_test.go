@@ -14,7 +14,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/boottime"
 	"github.com/holdfast-go/holdfast/internal/bubble"
-	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
 // Deadlines are on the clock that nobody sets.
@@ -196,14 +195,14 @@ func TestTogetherAfterBoot(t *testing.T) {
 	}
 }
 
-// A Wait that was begun before sees the end of the boot, too.
+// Who waits since before sees the end of the boot, too.
 func TestWaitSeesOtherBoot(t *testing.T) {
 	path := newFile(t)
 	d, c := open(t, path), mutex("m")
-	request(t, d, c, true)
+	request(t, d, mutex("m"), true)
+	request(t, d, c, false)
 	change(t, path, "UPDATE holdfast_store SET boot = 'another'")
-	engine, _ := driver.As[*sqlite.Driver](d)
-	if _, err := engine.Wait(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+	if _, err := d.Wait(t.Context(), c); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait: %v, want ErrGone", err)
 	}
 }

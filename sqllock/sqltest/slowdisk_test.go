@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,33 +16,39 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A slowDisk is an SQL driver of which each commit takes as long as the test says, once it is slow.
+// A slowDisk is an SQL driver of which each commit takes as long as the test says, once it is slow. What only reads
+// does not wait for the disk.
 type slowDisk struct {
 	of      sqldriver.Driver
 	path    string
 	slow    *atomic.Bool
 	commits chan chan struct{} // one for each commit, which goes on when it is closed
+	over    chan struct{}      // closed when no more come
 }
 
 func (d slowDisk) Connect(context.Context) (sqldriver.Conn, error) {
 	conn, err := d.of.Open(d.path)
-	return slowConn{conn, d}, err
+	return &slowConn{Conn: conn, disk: d}, err
 }
 
 func (d slowDisk) Driver() sqldriver.Driver { return d.of }
 
 type slowConn struct {
 	sqldriver.Conn
-	disk slowDisk
+	disk   slowDisk
+	writes bool
 }
 
-func (c slowConn) ExecContext(
+func (c *slowConn) ExecContext(
 	ctx context.Context, query string, args []sqldriver.NamedValue,
 ) (sqldriver.Result, error) {
 	if len(args) > 0 {
 		return nil, sqldriver.ErrSkip
 	}
-	if query == "COMMIT" && c.disk.slow.Load() {
+	if strings.HasPrefix(query, "BEGIN") {
+		c.writes = query == "BEGIN IMMEDIATE"
+	}
+	if query == "COMMIT" && c.writes && c.disk.slow.Load() {
 		goOn := make(chan struct{})
 		c.disk.commits <- goOn
 		<-goOn
@@ -52,7 +59,8 @@ func (c slowConn) ExecContext(
 // onSlowDisk opens a file on a disk that is slow from now on.
 func onSlowDisk(t *testing.T, path string) (*drivertest.Facade, slowDisk) {
 	t.Helper()
-	disk := slowDisk{openSQL(t, path).Driver(), path, new(atomic.Bool), make(chan chan struct{})}
+	disk := slowDisk{openSQL(t, path).Driver(), path, new(atomic.Bool), make(chan chan struct{}), make(chan struct{})}
+	t.Cleanup(func() { close(disk.over) }) // after the driver, which may have begun to look at something
 	db := sql.OpenDB(disk)
 	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
 	if err != nil {
@@ -273,8 +281,13 @@ func (disk slowDisk) commitsBefore(
 	}
 	disk.slow.Store(false)
 	go func() { // those that had begun before
-		for goOn := range disk.commits {
-			close(goOn)
+		for {
+			select {
+			case goOn := <-disk.commits:
+				close(goOn)
+			case <-disk.over:
+				return
+			}
 		}
 	}()
 	for _, b := range begun {
@@ -282,6 +295,5 @@ func (disk slowDisk) commitsBefore(
 			t.Error(err)
 		}
 	}
-	close(disk.commits)
 	return commits
 }

@@ -89,13 +89,12 @@ func takeFrom(ctx context.Context, tokens <-chan struct{}) error {
 }
 
 // write runs f in a transaction that may change something, again while others are in the way, until ctx ends. It takes
-// the connection first: only one goroutine of a process stands in the queue of the processes that want to write. If f
-// returns an answer as its error, the transaction is committed like after a success: f may have taken dead claims out
-// of the queue. After that, committed is called: later than write returns, where ctx ends while the disk is slow.
+// the connection first: only one goroutine of a process stands in the queue of the processes that want to write. After
+// the commit committed is called: later than write returns, where ctx ends while the disk is slow.
 func (c *connection) write(ctx context.Context, r rank, f func(context.Context) error, committed func()) error {
 	w := writing{c: c, rank: r, committed: committed}
 	err := w.run(ctx, f)
-	if w.left == nil && (err == nil || errors.Is(err, driver.ErrGone)) {
+	if w.left == nil && err == nil {
 		committed()
 	}
 	return err
@@ -135,16 +134,13 @@ func (c *connection) once(
 			c.rollBack(ctx)
 		}
 	}()
-	answer := f(ctx)
+	err := f(ctx)
 	ran = true
-	if answer != nil && !errors.Is(answer, driver.ErrGone) {
-		c.undo(ctx, answer)
-		return uncommitted(answer)
+	if err != nil {
+		c.undo(ctx, err)
+		return uncommitted(err)
 	}
-	if err := commit(ctx); err != nil {
-		return err
-	}
-	return answer
+	return commit(ctx)
 }
 
 func (c *connection) commit(ctx context.Context) error {

@@ -12,25 +12,23 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A Driver is a client of the locks in an SQLite database.
 type Driver struct {
-	*adapt.Batches
-
-	db       *sql.DB // to be closed with the driver; nil when it is the caller's
-	conn     *connection
-	database *database
-	client   *client
-	notifier notifier
-	machine  machine
-	traits   driver.Traits
-	keep     time.Duration
-	closing  sync.Once
-	closed   error
-	writes   int   // since the last sweep; guarded by the connection
-	swept    fence // after which sweeping goes on; likewise
+	db        *sql.DB // to be closed with the driver; nil when it is the caller's
+	conn      *connection
+	database  *database
+	client    *client
+	notifier  notifier
+	followers driver.Followers
+	machine   machine
+	traits    driver.Traits
+	keep      time.Duration
+	closing   sync.Once
+	closed    error
+	writes    int   // operations since the last sweep; guarded by the connection
+	swept     fence // after which sweeping goes on; likewise
 }
 
 // New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their lock's
@@ -41,7 +39,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 		return nil, fmt.Errorf("find out the boot ID and the time namespace of this process: %w; mount /proc", err)
 	}
 	d := &Driver{machine: m, keep: keep}
-	d.Batches = adapt.New(d)
+	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
 	}
@@ -90,7 +88,7 @@ const closeLimit = time.Second
 // keeps the files open.
 func (d *Driver) Close() error {
 	d.closing.Do(func() {
-		d.Batches.Close()
+		d.followers.Close()
 		d.closed = d.close()
 	})
 	return d.closed
@@ -117,7 +115,7 @@ func (d *Driver) hasClaims() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	var found *row
-	err := d.conn.look(ctx, d.looking(func(t *tx) (err error) {
+	err := d.conn.look(ctx, d.lookingAt(func(t *tx) (err error) {
 		found, err = t.first(claimsOf, d.client.id, 1)
 		return err
 	}))

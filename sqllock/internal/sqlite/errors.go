@@ -72,7 +72,8 @@ var texts = []struct {
 // has happened.
 func explain(err error) error {
 	code, said := saidBy(err)
-	if _, known := errors.AsType[*driver.ServerError](err); known || said == nil || errors.Is(err, driver.ErrRefused) {
+	if _, known := errors.AsType[*driver.ServerError](err); known || said == nil ||
+		errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrBatchRejected) {
 		return err
 	}
 	r := meanings[code]

@@ -9,19 +9,16 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Queue implements [adapt.Methods].
-func (d *Driver) Queue(ctx context.Context, name string) (entries []driver.Entry, err error) {
-	err = d.write(ctx, func(t *tx) error {
-		entries = nil
-		if _, err := t.settle(name, whole); err != nil {
-			return err
+// queue reads the first claims on a lock that count, or all if most is 0.
+func (t *tx) queue(name string, most int) (entries []driver.Entry, err error) {
+	if _, err := t.settle(name, whole); err != nil {
+		return nil, err
+	}
+	err = t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
+		if t.isAlive(r) {
+			entries = append(entries, r.entry(t.now))
 		}
-		return t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
-			if t.isAlive(r) {
-				entries = append(entries, r.entry(t.now))
-			}
-			return true
-		})
+		return most == 0 || len(entries) < most
 	})
 	return entries, err
 }

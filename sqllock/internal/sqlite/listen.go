@@ -1,5 +1,3 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
-
 package sqlite
 
 import (
@@ -9,30 +7,43 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Listen implements [adapt.Methods] where clients can wake each other.
-func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	s := d.notifier.enter(c)
-	stop = d.notifier.listen(c, s, moved)
-	v, err := d.view(ctx, c)
+// listen has moved called when a granted claim may have moved, as [driver.Followers] says. Where clients cannot wake
+// each other, it looks now and then until it has.
+func (d *Driver) listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+	stop = d.notifier.listen(c.ID, moved)
+	has, err := d.hasMoved(ctx, c)
 	switch {
-	case errors.Is(err, driver.ErrGone), err == nil && d.notifier.isNews(s, v.Status):
-		moved()
 	case err != nil:
 		stop()
 		return nil, err
+	case has:
+		moved()
+	case !canWake:
+		return d.poll(c, moved, stop), nil
 	}
 	return stop, nil
 }
 
-// listen has moved called whenever there may be news about the claim, until stop, which ends the subscription.
-func (n *notifier) listen(c driver.Claim, s *subscription, moved func()) (stop func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	remove := s.listeners.Add(moved)
+// hasMoved reports whether a granted claim was revoked, or has ended.
+func (d *Driver) hasMoved(ctx context.Context, c driver.Claim) (bool, error) {
+	v, err := d.view(ctx, c)
+	if errors.Is(err, driver.ErrGone) {
+		return true, nil
+	}
+	return v.Revoked, err
+}
+
+func (d *Driver) poll(c driver.Claim, moved, silence func()) (stop func()) {
+	ctx, cancel := context.WithCancel(d.conn.life)
+	go func() { // ends with the connection, or when nobody listens any more
+		for has := false; !has && driver.Sleep(ctx, pollPause) == nil; {
+			if has, _ = d.hasMoved(ctx, c); has {
+				moved()
+			}
+		}
+	}()
 	return func() {
-		n.mu.Lock()
-		remove()
-		n.mu.Unlock()
-		n.leave(c, s, driver.Status{}, context.Canceled)
+		cancel()
+		silence()
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 var traits = driver.Traits{
 	Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration,
 	Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-	Ops: adapt.Kinds,
+	Ops:   changing | looking | others,
+	Alone: 1, MaxInFlight: 1, // the file has one writer at a time
 }
 
 // How transactions begin. Those that write say so at once: SQLite lets a transaction that began as a reader write

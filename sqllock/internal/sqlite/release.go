@@ -1,20 +1,8 @@
 package sqlite
 
 import (
-	"context"
-	"errors"
-
 	"github.com/holdfast-go/holdfast/driver"
 )
-
-// Release implements [adapt.Methods]. It passes the requests that wait.
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	err := d.write(ctx, func(t *tx) error { return t.release(c) })
-	if err == nil || errors.Is(err, driver.ErrGone) {
-		d.notifier.forget(c.ID)
-	}
-	return err
-}
 
 func (t *tx) release(c driver.Claim) error {
 	r, err := t.findLive(c.Name, c.ID)

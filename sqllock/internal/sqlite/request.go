@@ -1,51 +1,10 @@
 package sqlite
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
-
-// Request implements [adapt.Methods]. One for a claim that is there passes those for others.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	r := asking
-	if c.Token != 0 {
-		r = passing
-	}
-	err = d.writeAs(ctx, r, func(t *tx) error {
-		st, err = t.request(c)
-		return err
-	})
-	if err != nil {
-		st = driver.Status{}
-	}
-	d.notifier.answered(c, st, err)
-	return st, err
-}
-
-// Renew implements [adapt.Methods]. It renews all claims in one transaction, and passes all that waits.
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) (results []driver.Result, err error) {
-	err = d.writeAs(ctx, staying, func(t *tx) error {
-		results = make([]driver.Result, len(claims))
-		for i, c := range claims {
-			st, err := t.request(c)
-			if err != nil && !errors.Is(err, driver.ErrGone) {
-				return err
-			}
-			results[i] = driver.Result{Status: st, Err: err}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range claims {
-		d.notifier.answered(c, results[i].Status, results[i].Err)
-	}
-	return results, nil
-}
 
 func (t *tx) request(c driver.Claim) (driver.Status, error) {
 	r, err := t.findLive(c.Name, c.ID)

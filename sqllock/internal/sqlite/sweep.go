@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A client sweeps when it opens a database and with every sweepEvery-th transaction. Each sweep is bounded, so that
+// A client sweeps when it opens a database and once in sweepEvery operations. Each sweep is bounded, so that
 // it holds nobody up for long.
 const (
 	sweepEvery = 64
@@ -15,7 +15,7 @@ const (
 	sweepPeers = 64   // clients that are looked at
 )
 
-// sweepIsDue counts the transactions of this client.
+// sweepIsDue counts the operations of this client: each transaction is one, and transact has counted the others.
 func (d *Driver) sweepIsDue() bool {
 	d.writes++
 	if d.client == nil || d.writes < sweepEvery {

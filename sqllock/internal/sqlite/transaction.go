@@ -45,7 +45,7 @@ func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {
 // read runs f in a transaction that changes nothing. If the machine has booted since the file was used, a transaction
 // that writes comes first, which ends what did not survive that.
 func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
-	look := d.looking(f)
+	look := d.lookingAt(f)
 	err := d.conn.read(ctx, look)
 	if errors.Is(err, errOtherBoot) {
 		if err = d.write(ctx, func(*tx) error { return nil }); err == nil {
@@ -55,8 +55,8 @@ func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
 	return err
 }
 
-// looking is f in a transaction that changes nothing.
-func (d *Driver) looking(f func(*tx) error) func(context.Context) error {
+// lookingAt is f in a transaction that changes nothing.
+func (d *Driver) lookingAt(f func(*tx) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		t := &tx{d: d}
 		t.start(ctx)

@@ -1,47 +1,31 @@
 package sqlite
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Value implements [adapt.Methods].
-func (d *Driver) Value(ctx context.Context, name string) (v driver.Value, err error) {
-	err = d.read(ctx, func(t *tx) error {
-		v, err = t.value(name)
+func (t *tx) setValue(c driver.Claim, v driver.Value) error {
+	if _, err := t.settle(c.Name, nil); err != nil {
 		return err
-	})
-	if err != nil || v.Text == "" {
-		return driver.Value{}, err
 	}
-	return v, nil
-}
-
-// SetValue implements [adapt.Methods].
-func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	return d.write(ctx, func(t *tx) error {
-		if _, err := t.settle(c.Name, nil); err != nil {
-			return err
-		}
-		r, err := t.findLive(c.Name, c.ID)
-		switch {
-		case err != nil:
-			return err
-		case r == nil || !r.granted || r.Token != c.Token:
-			return driver.ErrGone
-		}
-		kept, err := t.value(c.Name)
-		if err != nil {
-			return err
-		}
-		write, err := v.Supersede(kept)
-		if !write {
-			return err
-		}
-		return t.exec(setValue, []byte(c.Name), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
-	})
+	r, err := t.findLive(c.Name, c.ID)
+	switch {
+	case err != nil:
+		return err
+	case r == nil || !r.granted || r.Token != c.Token:
+		return driver.ErrGone
+	}
+	kept, err := t.value(c.Name)
+	if err != nil {
+		return err
+	}
+	write, err := v.Supersede(kept)
+	if !write {
+		return err
+	}
+	return t.exec(setValue, []byte(c.Name), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
 }
 
 // value reads what a lock keeps; its text is empty also when it was removed.

@@ -12,20 +12,26 @@ import (
 // other, all who wait look that often.
 const pollPause = 250 * time.Millisecond
 
-// Wait implements [adapt.Methods]. What counts is what the database says. A wake-up, the death of a peer and the
-// expiry of a claim only say when to look.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
-	s := d.notifier.enter(c) // before the look: a wake-up that comes after it is kept
-	defer func() { d.notifier.leave(c, s, st, err) }()
+// wait blocks until a claim that waits is granted, or has ended, as [driver.Followers] says. What counts is what the
+// database says. A wake-up, the death of a peer and the expiry of a claim only say when to look.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	woken := make(chan struct{}, 1)
+	stop := d.notifier.listen(c.ID, func() { // before the look: a wake-up that comes after it is kept
+		select {
+		case woken <- struct{}{}:
+		default: // one is there
+		}
+	})
+	defer stop()
 	for {
 		v, err := d.view(ctx, c)
 		switch {
 		case err != nil:
 			return driver.Status{}, err
-		case d.notifier.isNews(s, v.Status):
+		case v.Granted:
 			return v.Status, nil
 		}
-		if err := d.pause(ctx, s, v); err != nil {
+		if err := d.pause(ctx, woken, v); err != nil {
 			return driver.Status{}, err
 		}
 	}
@@ -133,13 +139,13 @@ func (t *tx) clear(c driver.Claim, some []row) error {
 }
 
 // pause returns when it is time to look again.
-func (d *Driver) pause(ctx context.Context, s *subscription, v view) error {
+func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, v view) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timer := time.NewTimer(v.quiet)
 	defer timer.Stop()
 	select {
-	case <-s.wake.Word():
+	case <-woken:
 	case <-d.client.watch(ctx, v.clients(d.client.id)):
 	case <-timer.C:
 	case <-d.conn.life.Done():

@@ -7,14 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watchPause is how often Watch looks at a queue. It has to look, because only the owners of claims are woken.
+// watchPause is how often changed looks at a queue. It has to look, because only the owners of claims are woken.
 const watchPause = 50 * time.Millisecond
 
 // A digest changes when a queue does, but not when claims are renewed.
 type digest struct{ length, last, marks int64 }
 
-// Watch implements [adapt.Methods]. It also notices claims that expire, and holders that die.
-func (d *Driver) Watch(ctx context.Context, name string) error {
+// changed blocks until a queue may have changed, as [driver.Followers] says. It also notices claims that expire, and
+// holders that die.
+func (d *Driver) changed(ctx context.Context, name string) error {
 	first, changed, err := d.look(ctx, name)
 	for now := first; err == nil && !changed && now == first; {
 		if err = driver.Sleep(ctx, watchPause); err == nil {
