@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
-// BenchmarkAlone tells which Traits.Alone is right.
+// BenchmarkAlone shows what gathering gains. docs/speed.md says why the driver's Traits.Alone is what it is.
 func BenchmarkAlone(b *testing.B) {
 	drivertest.BenchmarkAlone(b, open(b, newFile(b)).Unwrap(), 1, 2, 4)
 }

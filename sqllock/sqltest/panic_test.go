@@ -15,7 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it.
+// A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it. The
+// COMMIT of what only reads is none of these: a driver looks at claims whenever it likes.
 type panicking struct {
 	of   sqldriver.Driver
 	path string
@@ -25,7 +26,7 @@ type panicking struct {
 
 func (d panicking) Connect(context.Context) (sqldriver.Conn, error) {
 	conn, err := d.of.Open(d.path)
-	return panickingConn{conn, d}, err
+	return &panickingConn{Conn: conn, panicking: d}, err
 }
 
 func (d panicking) Driver() sqldriver.Driver { return d.of }
@@ -33,10 +34,14 @@ func (d panicking) Driver() sqldriver.Driver { return d.of }
 type panickingConn struct {
 	sqldriver.Conn
 	panicking
+	reads bool
 }
 
-func (c panickingConn) panicAt(query string) error {
-	if at := c.at.Load(); at != nil && strings.HasPrefix(query, *at) {
+func (c *panickingConn) panicAt(query string) error {
+	if strings.HasPrefix(query, "BEGIN") {
+		c.reads = query == "BEGIN"
+	}
+	if at := c.at.Load(); at != nil && strings.HasPrefix(query, *at) && !(c.reads && query == "COMMIT") {
 		c.at.Store(nil)
 		if c.fail == nil {
 			panic(*at)
@@ -46,7 +51,7 @@ func (c panickingConn) panicAt(query string) error {
 	return nil
 }
 
-func (c panickingConn) ExecContext(
+func (c *panickingConn) ExecContext(
 	ctx context.Context, query string, args []sqldriver.NamedValue,
 ) (sqldriver.Result, error) {
 	if len(args) > 0 {
@@ -58,7 +63,7 @@ func (c panickingConn) ExecContext(
 	return c.Conn.(sqldriver.ExecerContext).ExecContext(ctx, query, nil)
 }
 
-func (c panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
+func (c *panickingConn) Prepare(query string) (sqldriver.Stmt, error) {
 	if err := c.panicAt(query); err != nil {
 		return nil, err
 	}
