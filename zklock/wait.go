@@ -85,8 +85,9 @@ func (e *claim) watchAhead(ctx context.Context) (ready bool, err error) {
 	return true, nil
 }
 
-// watchSecond is watchAhead for the claim ahead of that one, at whose end this one is the next in line. It looks then,
-// while the lock is held, and so need not when that ends.
+// watchSecond makes sure that the second claim ahead is watched, where the verdict names it. When that ends, this claim
+// is the next in line. It looks then, while the lock is held, so that it need not look when the lock is free. It is not
+// ready when it has looked already.
 func (e *claim) watchSecond(ctx context.Context) (ready bool, err error) {
 	at := spot{e.Verdict().Second, itsData}
 	switch {
