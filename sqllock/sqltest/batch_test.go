@@ -194,7 +194,7 @@ func TestOrderInABatch(t *testing.T) {
 	}
 }
 
-// What panicked about one claim reaches one caller, and the other operations of its batch have their results.
+// A panic about one claim reaches one caller, and the other operations of its batch have their results.
 func TestPanicInABatch(t *testing.T) {
 	path := newFile(t)
 	claimed.Acquire(t, open(t, path), mutex("m"))
@@ -223,7 +223,7 @@ func TestPanicInABatch(t *testing.T) {
 	}
 }
 
-// What ends in batches is swept as soon as what ends alone.
+// Claims that end in batches are swept as soon as those that end alone.
 func TestSweepAfterABatch(t *testing.T) {
 	path := newFile(t)
 	d := open(t, path)

@@ -195,7 +195,7 @@ func TestTogetherAfterBoot(t *testing.T) {
 	}
 }
 
-// Who waits since before sees the end of the boot, too.
+// A caller that has waited since before sees the end of the boot, too.
 func TestWaitSeesOtherBoot(t *testing.T) {
 	path := newFile(t)
 	d, c := open(t, path), mutex("m")

@@ -1,6 +1,6 @@
 // Package sqlite keeps the queues of locks in the rows of an SQLite database, for the processes of one machine.
 //
-// What is asked for at one time is one transaction: BEGIN IMMEDIATE, write-ahead log, synchronous=FULL. While the disk
+// Requests that gather are one transaction: BEGIN IMMEDIATE, write-ahead log, synchronous=FULL. While the disk
 // is waited for, what comes next gathers. Deadlines are on CLOCK_BOOTTIME, or on the wall clock where a system has no
 // such clock.
 //
