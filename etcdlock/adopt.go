@@ -35,7 +35,7 @@ func (d *Driver) keep(ctx context.Context, c driver.Claim, s seat) (driver.Statu
 
 // find looks for a claim in the queue. The error is ErrGone when it is not there, or not under its token.
 func (d *Driver) find(ctx context.Context, c driver.Claim) (seat, error) {
-	answer, err := d.get(ctx, d.places(c))
+	answer, err := d.get(ctx, d.findRange(c))
 	if err != nil {
 		return seat{}, explain(err)
 	}
@@ -46,15 +46,15 @@ func (d *Driver) find(ctx context.Context, c driver.Claim) (seat, error) {
 	return s, nil
 }
 
-// places reads what is in the queue, or what is there under the token of the claim: the revision that made its key.
-func (d *Driver) places(c driver.Claim) *pb.RangeRequest {
+// findRange reads what is in the queue, or what is there under the token of the claim: the revision that made its key.
+func (d *Driver) findRange(c driver.Claim) *pb.RangeRequest {
 	queue, token := d.keys.queue(c.Name), int64(c.Token)
 	return &pb.RangeRequest{
 		Key: []byte(queue), RangeEnd: endOf(queue), MinCreateRevision: token, MaxCreateRevision: token,
 	}
 }
 
-// pick returns the claim with this ID from what places read, whichever client made it, or that of the peer with this
+// pick returns the claim with this ID from what findRange read, whichever client made it, or that of the peer with this
 // lease.
 func (d *Driver) pick(kvs []*mvccpb.KeyValue, c driver.Claim) (s seat, ok bool) {
 	queue := d.keys.queue(c.Name)

@@ -44,7 +44,7 @@ func (qs *inquiries) add(q inquiry) inquiry {
 		q.places[1] = qs.ask(getOp(q.verdict.Watch))
 		return q
 	case allAhead:
-		q.places[1] = qs.ask(readOp(e.allAhead(e.Token(), leased.LookAheadShared)))
+		q.places[1] = qs.ask(readOp(e.newestAhead(e.Token(), leased.LookAheadShared)))
 	}
 	q.places[2] = qs.askLast(e)
 	return q

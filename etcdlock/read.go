@@ -26,8 +26,8 @@ type line struct {
 	complete bool // none are left out
 }
 
-// allAhead reads the newest claims that came before this token.
-func (e *claim) allAhead(token uint64, n int64) *pb.RangeRequest {
+// newestAhead reads the newest claims that came before this token.
+func (e *claim) newestAhead(token uint64, n int64) *pb.RangeRequest {
 	r := newestFirst(e.queue, n)
 	r.MaxCreateRevision = int64(token) - 1
 	return r
@@ -59,7 +59,7 @@ func (d *Driver) judge(ctx context.Context, e *claim, v view) (leased.Verdict, e
 		if judged, ok := leased.JudgeNewest(v.own.seat(), leasedSeats(v.ahead.seats), v.ahead.complete); ok {
 			return judged, nil
 		}
-		answer, err := d.get(ctx, e.allAhead(v.own.token, n))
+		answer, err := d.get(ctx, e.newestAhead(v.own.token, n))
 		if err != nil {
 			return leased.Verdict{}, explain(err)
 		}

@@ -196,7 +196,7 @@ func (d *Driver) releaseUnknown(ctx context.Context, c driver.Claim) error {
 		return d.bar(ctx, c)
 	}
 	end := d.keys.tombstone(c.Name, c.ID)
-	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{readOp(d.places(c)), getOp(end)}, nil)
+	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{readOp(d.findRange(c)), getOp(end)}, nil)
 	if err != nil {
 		return explain(err)
 	}
@@ -216,7 +216,7 @@ func (d *Driver) bar(ctx context.Context, c driver.Claim) error {
 		return err
 	}
 	end := d.keys.tombstone(c.Name, c.ID)
-	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{d.barOp(end, l.id), readOp(d.places(c))}, nil)
+	answer, _, err := d.commit(ctx, nil, []*pb.RequestOp{d.barOp(end, l.id), readOp(d.findRange(c))}, nil)
 	switch {
 	case l.refuses(ctx, err):
 		return d.bar(ctx, c)

@@ -97,10 +97,11 @@ func handOffs(t *testing.T, addr string, waiters int) float64 {
 			release(t, d, claims[i])
 		})
 	}()
-	for watches, sent := 2*waiters-1, 0; sent < watches; { // each watches two ahead of it, and the first only one
-		time.Sleep(time.Millisecond)
+	sent := 0
+	until(t, "each watches two ahead of it, and the first only one", func() bool {
 		sent += p.counted()
-	}
+		return sent >= 2*waiters-1
+	})
 	release(t, holder, held)
 	<-done
 	return float64(p.counted()) / float64(waiters+1)
