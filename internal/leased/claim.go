@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A claimID tells claims apart.
@@ -23,8 +22,8 @@ type Claim struct {
 	expired func() // is called, in a goroutine of its own, when nobody renewed the claim in time
 	ended   func() // is called once when the claim is over; may be nil
 	over    chan struct{}
-	news    adapt.Mailbox[struct{}] // has word when what the claim waits for has changed
-	waiting chan struct{}           // holds an element while one Wait goes on
+	news    chan struct{} // has an element when what the claim waits for has changed
+	waiting chan struct{} // holds an element while one wait goes on
 
 	mu      sync.Mutex
 	timer   *time.Timer // calls expire; once the claim is over, forgets it
@@ -53,7 +52,7 @@ func (c *Claim) Begin(of driver.Claim, ttl time.Duration, expired, ended func())
 	c.mu.Lock() // for the timer, which may fire at once on a machine that was paused
 	defer c.mu.Unlock()
 	c.Name, c.ID, c.expired, c.ended = of.Name, of.ID, expired, ended
-	c.over, c.news, c.waiting = make(chan struct{}), adapt.NewMailbox[struct{}](), make(chan struct{}, 1)
+	c.over, c.news, c.waiting = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
 	c.ttl, c.longest, c.renewed = ttl, ttl, Now()
 	c.until = c.renewed.Add(ttl)
 	c.timer = time.AfterFunc(ttl, c.expire)

@@ -38,11 +38,16 @@ func (c *Claim) Note(r Reading) driver.Status {
 	return c.status()
 }
 
-// tell lets a Wait under way look at what a renewal found.
-func (c *Claim) tell() { c.news.Put(struct{}{}) }
+// tell lets a wait under way look at what a renewal found.
+func (c *Claim) tell() {
+	select {
+	case c.news <- struct{}{}:
+	default: // it is to look anyway
+	}
+}
 
 // News has an element when what the claim waits for has changed by a reading that was noted.
-func (c *Claim) News() <-chan struct{} { return c.news.Word() }
+func (c *Claim) News() <-chan struct{} { return c.news }
 
 // Grant notes that the claim is granted.
 func (c *Claim) Grant() {
@@ -65,10 +70,10 @@ func (c *Claim) Revoke(asked bool) {
 	c.revoked = asked
 }
 
-// Flags are what a caller of Wait wants to know.
+// Flags are what those who wait want to know.
 type Flags struct{ Granted, Revoked bool }
 
-// Flags returns what a caller of Wait wants to know.
+// Flags returns what those who wait want to know.
 func (c *Claim) Flags() Flags {
 	c.mu.Lock()
 	defer c.mu.Unlock()
