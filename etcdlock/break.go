@@ -9,11 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break ends a claim by force, as [driver.OpBreak] says.
-func (d *Driver) Break(ctx context.Context, name, id string) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+// breakClaim ends a claim by force, as [driver.OpBreak] says.
+func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	s, err := d.find(ctx, driver.Claim{Name: name, ID: id})
 	if err != nil {
 		return err

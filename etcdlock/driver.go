@@ -11,14 +11,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A Driver keeps queues of claims in etcd. Besides [driver.Driver] it is a [driver.Lister] and a [driver.Checker]. All
 // methods are safe for concurrent use.
 type Driver struct {
-	*adapt.Batches
+	followers driver.Followers
 
 	client        *clientv3.Client
 	members       *members
@@ -72,7 +71,8 @@ func New(client *clientv3.Client, opts *Options) (*Driver, error) {
 		client: client, members: members, keys: keys, format: recordFormat,
 		slots: make(map[int64]*slot), shelves: make(map[int64]*shelf),
 	}
-	d.Batches, d.subscriptions = adapt.New(d), newSubscriptions(d)
+	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
+	d.subscriptions = newSubscriptions(d)
 	d.lifetime, d.end = context.WithCancel(context.Background())
 	d.traits = sync.OnceValue(d.learnTraits)
 	return d, nil
@@ -110,7 +110,7 @@ func traits(minTTL time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "etcd", MinTTL: minTTL, MaxTTL: maxTTL, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops:   adapt.Kinds,
+		Ops:   leased.Kinds,
 		Alone: 2, MaxInFlight: 2, // docs/speed.md has what that gains
 	}
 }
@@ -128,7 +128,7 @@ func (d *Driver) shortestLease(ctx context.Context) (time.Duration, error) {
 // Close ends all waits, and closes the connection unless it was passed to New. Claims that are left end with their
 // TTL.
 func (d *Driver) Close() error {
-	d.Batches.Close()
+	d.followers.Close()
 	d.end()
 	d.running.Wait()
 	d.claims.Stop()
@@ -139,11 +139,8 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// begin checks a claim before anything is sent about it.
-func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+// validate checks a claim before anything is sent about it.
+func (d *Driver) validate(ctx context.Context, c driver.Claim) error {
 	known, err := d.traitsWithin(ctx)
 	if err != nil {
 		return err

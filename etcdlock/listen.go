@@ -12,15 +12,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// Listen reports what happens to a claim, as [driver.Followers] says. All claims share one stream and two goroutines,
+// listen reports what happens to a claim, as [driver.Followers] says. All claims share one stream and two goroutines,
 // whereas a watch of etcd's client takes a goroutine each.
-func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	if err := d.open(ctx); err != nil {
-		return nil, err
-	}
+func (d *Driver) listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	key, read, err := d.keyOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -42,7 +38,6 @@ type subscriptions struct {
 	d *Driver
 
 	mu     sync.Mutex
-	byKey  map[string]*subscription
 	byID   map[int64]*subscription
 	lastID int64
 	unsent []*pb.WatchRequest
@@ -53,36 +48,26 @@ type subscriptions struct {
 
 // A subscription is to what happens to one key.
 type subscription struct {
-	key       string
-	id        int64
-	since     int64 // the revision from which on something is news; zero: from when the server listens
-	listeners adapt.Listeners
+	key   string
+	id    int64
+	since int64 // the revision from which on something is news; zero: from when the server listens
+	moved func()
 }
 
 func newSubscriptions(d *Driver) *subscriptions {
-	return &subscriptions{
-		d: d, wake: make(chan struct{}, 1),
-		byKey: make(map[string]*subscription), byID: make(map[int64]*subscription),
-	}
+	return &subscriptions{d: d, wake: make(chan struct{}, 1), byID: make(map[int64]*subscription)}
 }
 
 func (ss *subscriptions) listen(key string, since int64, moved func()) (stop func()) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	e := ss.byKey[key]
-	if e == nil {
-		e = &subscription{key: key, since: since}
-		ss.byKey[key] = e
-		ss.subscribe(e)
-	} else {
-		moved() // others may have been told already of what the caller does not know
-	}
-	remove := e.listeners.Add(moved)
+	e := &subscription{key: key, since: since, moved: moved}
+	ss.subscribe(e)
 	if !ss.open {
 		ss.open = true
 		ss.d.running.Go(ss.stay)
 	}
-	return sync.OnceFunc(func() { ss.stop(e, remove) })
+	return func() { ss.stop(e) }
 }
 
 // subscribe has the server listen for a key. ss.mu is held.
@@ -125,13 +110,9 @@ func (ss *subscriptions) send(r *pb.WatchRequest) {
 	}
 }
 
-func (ss *subscriptions) stop(e *subscription, remove func()) {
+func (ss *subscriptions) stop(e *subscription) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if remove(); !e.listeners.None() {
-		return
-	}
-	delete(ss.byKey, e.key)
 	delete(ss.byID, e.id)
 	ss.send(e.cancel())
 }
@@ -179,8 +160,8 @@ func (ss *subscriptions) stream() {
 func (ss *subscriptions) startAnew() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	ss.unsent, ss.asked = nil, nil // that was for the last stream; what is still wanted is in byKey
-	for _, e := range slices.Collect(maps.Values(ss.byKey)) {
+	ss.unsent, ss.asked = nil, nil // that was for the last stream; what is still wanted is in byID
+	for _, e := range slices.Collect(maps.Values(ss.byID)) {
 		ss.subscribe(e)
 	}
 }
@@ -226,8 +207,8 @@ func (ss *subscriptions) deliver(r *pb.WatchResponse) {
 		time.AfterFunc(refusedPause, func() { ss.subscribeAgain(e, id) })
 	case len(r.Events) > 0:
 		e.since = r.Header.Revision + 1
-		e.listeners.Call()
+		e.moved()
 	case r.Created && e.since == 0:
-		e.listeners.Call()
+		e.moved()
 	}
 }

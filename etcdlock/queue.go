@@ -12,12 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Queue returns the live claims on a lock, as [driver.Driver] says. Since is by the clock of the client that made the
-// claim, because etcd records no time; of a peer's it is not known.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if err := d.open(ctx); err != nil {
-		return nil, err
-	}
+// queue returns the live claims on a lock, as [driver.OpQueue] says. Since is by the clock of the client that made
+// the claim, because etcd records no time; of a peer's it is not known.
+func (d *Driver) queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	queue := d.keys.queue(name)
 	answer, err := d.get(ctx, oldestFirst(queue))
 	if err != nil {

@@ -12,13 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one step. Where copies of the claim's request may
-// be under way, that also leaves a tombstone, so that each later request gets the right answer on any connection. Only
-// a store that is full takes no tombstone.
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+// release takes a claim out of the queue, as [driver.OpRelease] says, in one step. Where copies of the claim's
+// request may be under way, that also leaves a tombstone, so that each later request gets the right answer on any
+// connection. Only a store that is full takes no tombstone.
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone():

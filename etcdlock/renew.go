@@ -13,58 +13,50 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Op] says of those that are Brief: one keep-alive for each of their leases, and a
-// look at each claim in as few transactions as etcd allows. If a claim still waits for the same claims, its Contended
-// and Retry are those of the last look that read the whole queue.
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if err := d.open(ctx); err != nil {
-		return nil, err
-	}
-	results := make([]driver.Result, len(claims))
-	var batch []renewal
-	var others []int
-	for i, c := range claims {
-		if e := d.claims.Known(c); e != nil && d.plain(e, c) {
-			batch = append(batch, renewal{claim: e, asked: c, result: &results[i], brief: true})
-		} else {
-			others = append(others, i)
-		}
-	}
-	d.renewAll(ctx, batch)
-	each(len(others), func(k int) { // last, since each takes a question of its own
-		r := &results[others[k]]
-		r.Status, r.Err = d.Request(ctx, claims[others[k]])
-	})
-	return results, nil
-}
-
-// plain reports whether renewing the claim takes no more than looking at it.
-func (d *Driver) plain(e *claim, c driver.Claim) bool {
-	token := e.Token()
-	return !e.isGone() && !e.isLeftOut() && token != 0 && c.Token == token && d.begin(context.Background(), c) == nil
-}
-
-// A renewal is one of a batch.
+// A renewal is a request that renews a claim. If a brief one finds that the claim still waits for the same claims,
+// Contended and Retry are those of the last look that read the whole queue.
 type renewal struct {
+	at     int // in the batch
 	claim  *claim
 	asked  driver.Claim
-	result *driver.Result
+	result driver.Result
 	brief  bool // it asks no more of a claim that waits than whether it waits still
 	older  bool // it was sent before the request that left the claim alone, so it renews nothing
 }
 
+// renewal prepares a brief renewal; nil where that takes more than a look at the claim.
+func (d *Driver) renewal(ctx context.Context, at int, op *driver.Op) *renewal {
+	c := op.Claim
+	e := d.claims.Known(c)
+	if e == nil || d.open(ctx) != nil || d.validate(ctx, c) != nil {
+		return nil
+	}
+	if e.isGone() || e.isLeftOut() || c.Token == 0 || c.Token != e.Token() {
+		return nil
+	}
+	return &renewal{at: at, claim: e, asked: c, brief: true}
+}
+
+// renewTogether renews claims, and answers about each.
+func (d *Driver) renewTogether(ctx context.Context, batch []*renewal, tell func(at int, r driver.Result)) {
+	d.renewAll(ctx, batch)
+	for _, r := range batch {
+		tell(r.at, r.result)
+	}
+}
+
 // renew renews one claim.
 func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	var r driver.Result
-	d.renewAll(ctx, []renewal{{claim: e, asked: c, result: &r}})
-	return r.Status, r.Err
+	r := renewal{claim: e, asked: c}
+	d.renewAll(ctx, []*renewal{&r})
+	return r.result.Status, r.result.Err
 }
 
 // maxRenewals is how many claims one transaction looks at, with up to three questions for each.
 const maxRenewals = maxOps / 3
 
 // renewAll looks at the claims while their leases are extended.
-func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
+func (d *Driver) renewAll(ctx context.Context, batch []*renewal) {
 	from := leased.Now()
 	leases, extended := make([]*lease, len(batch)), make([]func(context.Context) error, len(batch))
 	for i, r := range batch {
@@ -72,47 +64,43 @@ func (d *Driver) renewAll(ctx context.Context, batch []renewal) {
 		extended[i] = leases[i].extendFor(r.asked)
 	}
 	d.lookAll(ctx, batch)
-	var denied []renewal
-	var at []int // of these in the batch
+	var denied []*renewal
 	for i, r := range batch {
 		err := extended[i](ctx)
 		switch {
 		case isLeaseLost(err) && errors.Is(r.result.Err, errPast): // a cluster that was restored does not have it
-			*r.result = driver.Result{Err: err}
+			r.result = driver.Result{Err: err}
 		case r.result.Err != nil, r.claim.leased() != leases[i]: // it was attached to another, which was extended
 		case err == errLeaseDenied:
-			denied, at = append(denied, r), append(at, i)
+			denied = append(denied, r)
 		default:
 			r.result.Err = err
 		}
 	}
 	d.lookAll(ctx, denied) // which attaches them to another
-	for k, r := range denied {
-		batch[at[k]] = r
-	}
 	for _, r := range batch {
 		r.conclude(from)
 	}
 }
 
-func (d *Driver) lookAll(ctx context.Context, batch []renewal) {
+func (d *Driver) lookAll(ctx context.Context, batch []*renewal) {
 	parts := slices.Collect(slices.Chunk(batch, maxRenewals))
 	each(len(parts), func(i int) { d.look(ctx, parts[i]) })
 }
 
 // conclude notes what came of a renewal. A claim whose time has come meanwhile is being taken out of the queue,
 // whatever was read of it.
-func (r renewal) conclude(from leased.Instant) {
+func (r *renewal) conclude(from leased.Instant) {
 	switch err := r.result.Err; {
 	case err == nil && r.older:
 	case err == nil && !r.claim.Live(r.asked.TTL, from):
-		*r.result = driver.Result{Err: driver.ErrGone}
+		r.result = driver.Result{Err: driver.ErrGone}
 	case err == nil:
 		r.claim.extendNote()
 		r.result.Status.TTL = r.asked.TTL
 	case isLeaseLost(err):
 		r.claim.rememberEnd()
-		*r.result = driver.Result{Err: driver.ErrGone}
+		r.result = driver.Result{Err: driver.ErrGone}
 	case errors.Is(err, driver.ErrGone):
 		r.claim.rememberEnd()
 		fallthrough
@@ -122,7 +110,7 @@ func (r renewal) conclude(from leased.Instant) {
 }
 
 // look reads the claims in one transaction and answers about each.
-func (d *Driver) look(ctx context.Context, batch []renewal) {
+func (d *Driver) look(ctx context.Context, batch []*renewal) {
 	var all inquiries
 	inquiries := make([]inquiry, len(batch))
 	for i, r := range batch {
@@ -140,7 +128,7 @@ func (d *Driver) look(ctx context.Context, batch []renewal) {
 		return
 	}
 	each(len(batch), func(i int) { // a claim that moves, or is no longer blocked, takes more questions
-		*batch[i].result = d.answer(ctx, &batch[i], inquiries[i], answer)
+		batch[i].result = d.answer(ctx, batch[i], inquiries[i], answer)
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Request queues or renews a claim, as [driver.Driver] says. The first request of a claim is one transaction.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.begin(ctx, c); err != nil {
+// request queues or renews a claim, as [driver.OpRequest] says. The first request of a claim is one transaction.
+func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.validate(ctx, c); err != nil {
 		return driver.Status{}, err
 	}
 	if e := d.claims.Known(c); e != nil {

@@ -9,11 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Revoke asks a holder to release the lock, as [driver.OpRevoke] says. A concurrency.Mutex cannot be asked.
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+// revoke asks a holder to release the lock, as [driver.OpRevoke] says. A concurrency.Mutex cannot be asked.
+func (d *Driver) revoke(ctx context.Context, name, id string) error {
 	for done := false; !done; {
 		s, err := d.granted(ctx, name, id)
 		switch {

@@ -7,28 +7,11 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // partOps is how many steps a part of a transaction has at most, and as many comparisons.
 const partOps = 2
-
-// Do makes one attempt at each operation of a batch, as [driver.Driver] says. First requests and releases of different
-// locks are parts of one transaction, which does all of them or none. Where it does none, each is sent alone.
-func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	if !d.learnt.Load() || d.lifetime.Err() != nil {
-		d.Batches.Do(ctx, batch, done)
-		return
-	}
-	adapt.Together(ctx, d.Batches, batch, done, d.part, func(parts []*part, tell func(int, driver.Result)) {
-		var g driver.Group
-		for some := range slices.Chunk(parts, maxOps/partOps) {
-			g.Go(func() { d.doTogether(ctx, some, tell) })
-		}
-		g.Wait()
-	})
-}
 
 // A part is an operation that is a part of a transaction.
 type part struct {
@@ -46,8 +29,17 @@ type part struct {
 	release bool
 }
 
-// doTogether does operations in one transaction.
+// doTogether does operations in as few transactions as etcd allows.
 func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(at int, r driver.Result)) {
+	var g driver.Group
+	for some := range slices.Chunk(parts, maxOps/partOps) {
+		g.Go(func() { d.doAtOnce(ctx, some, tell) })
+	}
+	g.Wait()
+}
+
+// doAtOnce does operations in one transaction.
+func (d *Driver) doAtOnce(ctx context.Context, parts []*part, tell func(at int, r driver.Result)) {
 	var ifs []*pb.Compare
 	var then []*pb.RequestOp
 	for _, p := range parts {
@@ -78,6 +70,8 @@ type outcome struct {
 // part prepares an operation for a transaction; nil where it can be a part of none.
 func (d *Driver) part(at int, op *driver.Op) *part {
 	switch e := d.claims.Known(op.Claim); {
+	case !d.learnt.Load() || d.lifetime.Err() != nil:
+		return nil
 	case op.Kind == driver.OpRequest && e == nil:
 		return d.requestPart(at, op)
 	case op.Kind == driver.OpRelease && e != nil:
@@ -90,7 +84,7 @@ func (d *Driver) part(at int, op *driver.Op) *part {
 // where the lock is taken, and then nothing would be done of all the others.
 func (d *Driver) requestPart(at int, op *driver.Op) *part {
 	c := op.Claim
-	if op.Brief || c.Token != 0 || !c.Queue || c.Detached || driver.Validate(c, d.traits()) != nil {
+	if c.Token != 0 || !c.Queue || c.Detached || driver.Validate(c, d.traits()) != nil {
 		return nil
 	}
 	if _, released := d.released.Find(c); released {

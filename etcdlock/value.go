@@ -17,11 +17,8 @@ type keptValue struct {
 	mod int64 // revision of the last change; zero: there is no such key
 }
 
-// Value returns what a holder has set last, as [driver.OpValue] says.
-func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
-	if err := d.open(ctx); err != nil {
-		return driver.Value{}, err
-	}
+// value returns what a holder has set last, as [driver.OpValue] says.
+func (d *Driver) value(ctx context.Context, name string) (driver.Value, error) {
 	kept, err := d.keptValue(ctx, name)
 	if err != nil || kept.Text == "" {
 		return driver.Value{}, err
@@ -29,12 +26,9 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	return kept.Value(), nil
 }
 
-// SetValue sets it, as [driver.OpSetValue] says. The transaction compares the key of the claim, and that of the value
+// setValue sets it, as [driver.OpSetValue] says. The transaction compares the key of the claim, and that of the value
 // with what was read before. That a claim is granted needs no comparison: it stays so for as long as its key is there.
-func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+func (d *Driver) setValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	for {
 		s, err := d.granted(ctx, c.Name, c.ID)
 		switch {

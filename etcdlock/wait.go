@@ -11,15 +11,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Wait blocks until the claim may have moved, as [driver.Followers] says.
+// wait blocks until the claim may have moved, as [driver.Followers] says.
 //
 // It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted.
-// If one breaks, because the history was compacted, the server has no leader, or the stream ended, Wait makes a new one
-// and looks again.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.open(ctx); err != nil {
-		return driver.Status{}, err
-	}
+// If one breaks, because the history was compacted, the server has no leader, or the stream ended, it is made anew,
+// and the claim looked at again.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil, e.isGone() && c.Token != 0 && !e.IsLeaving():
@@ -77,7 +74,7 @@ func (e *claim) watchBoth() {
 	}
 }
 
-// life is a context that ends with the claim, or when it is granted. A claim that is granted is watched while Wait is
+// life is a context that ends with the claim, or when it is granted. A claim that is granted is watched while wait is
 // asked about it.
 func (e *claim) life() context.Context {
 	if e.stopped() {

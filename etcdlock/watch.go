@@ -6,11 +6,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Watch blocks until the queue may have changed since the call, as [driver.Followers] says.
-func (d *Driver) Watch(ctx context.Context, name string) error {
-	if err := d.open(ctx); err != nil {
-		return err
-	}
+// changed blocks until the queue may have changed since the call, as [driver.Followers] says.
+func (d *Driver) changed(ctx context.Context, name string) error {
 	watching, stop := d.until(ctx)
 	defer stop()
 	f := d.watch(watching, d.keys.queue(name), clientv3.WithPrefix())

@@ -6,12 +6,9 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Break ends a claim by force, as [driver.OpBreak] says. A holder that is a client of another library may not notice
-// before it has finished.
-func (d *Driver) Break(ctx context.Context, name, id string) error {
-	if err := d.open(ctx, name); err != nil {
-		return err
-	}
+// breakClaim ends a claim by force, as [driver.OpBreak] says. A holder that is a client of another library may not
+// notice before it has finished.
+func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	c := driver.Claim{Name: name, ID: id}
 	s, f, err := d.seek(ctx, c)
 	switch {

@@ -14,14 +14,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // A Driver keeps queues of claims in ZooKeeper. Besides [driver.Driver] it is a [driver.Lister], a [driver.Checker], a
 // [driver.Reaper] and a [driver.Noter]. All methods are safe for concurrent use.
 type Driver struct {
-	*adapt.Batches
+	followers driver.Followers
 
 	hosts    []string
 	opts     Options
@@ -73,7 +72,7 @@ func New(hosts []string, opts *Options) (*Driver, error) {
 		hosts: hosts, opts: *opts, acl: opts.acl(), keys: keys, format: recordFormat, room: room,
 		slots: make(map[time.Duration][]*slot),
 	}
-	d.Batches = adapt.New(d)
+	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
 	d.lookUp = net.DefaultResolver.LookupHost
 	d.lifetime, d.stop = context.WithCancel(context.Background())
 	d.learn = sync.OnceValue(d.learnTraits)
@@ -136,7 +135,7 @@ func traits(longest time.Duration) driver.Traits {
 	return driver.Traits{
 		Backend: "zookeeper", MinTTL: minTTL, MaxTTL: longest, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true,
-		Ops:   adapt.Kinds,
+		Ops:   leased.Kinds,
 		Alone: 2, MaxInFlight: 1,
 	}
 }
@@ -149,7 +148,7 @@ func (s *session) longestTTL() time.Duration {
 
 // Close ends all waits and the sessions. Claims that are left end with their sessions.
 func (d *Driver) Close() error {
-	d.Batches.Close()
+	d.followers.Close()
 	d.stop()
 	d.claims.Stop()
 	sessions := d.sessions()
@@ -216,11 +215,8 @@ func inquireIn[T any](s *session, q func(*session) (T, error)) (T, error) {
 	return q(s)
 }
 
-// begin checks a claim before anything is sent about it.
-func (d *Driver) begin(ctx context.Context, c driver.Claim) error {
-	if err := d.open(ctx, c.Name); err != nil {
-		return err
-	}
+// validate checks a claim before anything is sent about it.
+func (d *Driver) validate(ctx context.Context, c driver.Claim) error {
 	t, err := d.traitsInTime(ctx)
 	if err != nil {
 		return err

@@ -5,15 +5,11 @@ import (
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
-// Listen reports what happens to a claim, as [driver.Followers] says. The client library passes each event to the
+// listen reports what happens to a claim, as [driver.Followers] says. The client library passes each event to the
 // driver, so this takes no goroutine.
-func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
-	if err := d.open(ctx, c.Name); err != nil {
-		return nil, err
-	}
+func (d *Driver) listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone() || e.place() == "":
@@ -49,37 +45,32 @@ func (e *claim) missed(ctx context.Context) (bool, error) {
 // subscriptions are to what happens to nodes, by their paths.
 type subscriptions struct {
 	mu sync.Mutex
-	at map[string]*adapt.Listeners
+	at map[string]*func()
 }
 
-// add has moved called whenever something happens to a node, until stop is called.
+// add has moved called whenever something happens to a node, until stop is called or another takes its place.
 func (e *subscriptions) add(path string, moved func()) (stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.at == nil {
-		e.at = make(map[string]*adapt.Listeners)
+		e.at = make(map[string]*func())
 	}
-	ls := e.at[path]
-	if ls == nil {
-		ls = &adapt.Listeners{}
-		e.at[path] = ls
-	}
-	remove := ls.Add(moved)
+	e.at[path] = &moved
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if remove(); ls.None() && e.at[path] == ls {
+		if e.at[path] == &moved {
 			delete(e.at, path)
 		}
 	}
 }
 
-// notify tells those who listen for a node.
+// notify tells who listens for a node.
 func (e *subscriptions) notify(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if ls := e.at[path]; ls != nil {
-		ls.Call()
+	if moved := e.at[path]; moved != nil {
+		(*moved)()
 	}
 }
 
@@ -87,7 +78,7 @@ func (e *subscriptions) notify(path string) {
 func (e *subscriptions) notifyAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, ls := range e.at {
-		ls.Call()
+	for _, moved := range e.at {
+		(*moved)()
 	}
 }

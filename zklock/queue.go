@@ -10,12 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Queue returns the live claims on a lock, as [driver.Driver] says. For a claim of another library, the data of its
+// queue returns the live claims on a lock, as [driver.OpQueue] says. For a claim of another library, the data of its
 // node is the Owner, and Left is not known.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	if err := d.open(ctx, name); err != nil {
-		return nil, err
-	}
+func (d *Driver) queue(ctx context.Context, name string) ([]driver.Entry, error) {
 	return inquire(ctx, d, func(s *session) ([]driver.Entry, error) {
 		clock, err := s.heartbeat(ctx) // what follows is at least as new
 		if err != nil {

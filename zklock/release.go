@@ -11,12 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Release takes a claim out of the queue, as [driver.Driver] says, in one change that also leaves a tombstone. So every
-// later request gets the right answer, on whatever connection.
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
-	if err := d.open(ctx, c.Name); err != nil {
-		return err
-	}
+// release takes a claim out of the queue, as [driver.OpRelease] says, in one change that also leaves a tombstone. So
+// every later request gets the right answer, on whatever connection.
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil || e.isGone():

@@ -5,63 +5,61 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Renew renews claims, as [driver.Op] says of those that are Brief: one heartbeat for each of their sessions, and a
-// look at each claim.
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	if d.lifetime.Err() != nil {
-		return nil, driver.ErrClosed
-	}
-	results := make([]driver.Result, len(claims))
-	batches := make(map[*session][]renewal)
-	var others []int // places of those that take more
-	for i, c := range claims {
-		if e := d.claims.Known(c); e != nil && d.plain(e, c) {
-			batches[e.s] = append(batches[e.s], renewal{e, c, &results[i]})
-		} else {
-			others = append(others, i)
-		}
-	}
-	var all sync.WaitGroup
-	for s, batch := range batches {
-		all.Go(func() { s.renew(ctx, batch) })
-	}
-	forEach(len(others), func(i int) {
-		at := others[i]
-		results[at].Status, results[at].Err = d.Request(ctx, claims[at])
-	})
-	all.Wait()
-	return results, nil
-}
-
-// plain reports whether renewing the claim takes no more than looking at it.
-func (d *Driver) plain(e *claim, c driver.Claim) bool {
-	return c.Token != 0 && c.Token == e.Token() && c.Queue && !e.isGone() && d.begin(context.Background(), c) == nil
-}
-
-// A renewal is one of a batch.
+// A renewal is a request that renews a claim.
 type renewal struct {
+	at     int // in the batch
 	claim  *claim
 	asked  driver.Claim
-	result *driver.Result
+	result driver.Result
+}
+
+// renewal prepares a renewal; nil where that takes more than a look at the claim.
+func (d *Driver) renewal(ctx context.Context, at int, op *driver.Op) *renewal {
+	c := op.Claim
+	e := d.claims.Known(c)
+	if e == nil || d.open(ctx, c.Name) != nil || d.validate(ctx, c) != nil {
+		return nil
+	}
+	if e.isGone() || !c.Queue || c.Token == 0 || c.Token != e.Token() {
+		return nil
+	}
+	return &renewal{at: at, claim: e, asked: c}
+}
+
+// renewTogether renews claims, and answers about each.
+func (d *Driver) renewTogether(ctx context.Context, batch []*renewal, tell func(at int, r driver.Result)) {
+	bySession := make(map[*session][]*renewal)
+	for _, r := range batch {
+		bySession[r.claim.s] = append(bySession[r.claim.s], r)
+	}
+	var g driver.Group
+	for s, some := range bySession {
+		g.Go(func() {
+			s.renew(ctx, some)
+			for _, r := range some {
+				tell(r.at, r.result)
+			}
+		})
+	}
+	g.Wait()
 }
 
 // renew renews one claim.
 func (d *Driver) renew(ctx context.Context, e *claim, c driver.Claim) (driver.Status, error) {
-	var r driver.Result
-	e.s.renew(ctx, []renewal{{e, c, &r}})
-	return r.Status, r.Err
+	r := renewal{claim: e, asked: c}
+	e.s.renew(ctx, []*renewal{&r})
+	return r.result.Status, r.result.Err
 }
 
 // renew renews claims of this session. The heartbeat comes first, so that what is read is no older than the call, and
 // then the watches, so that no change after the look is missed. Each queue is read once, however many of the claims are
 // in it.
-func (s *session) renew(ctx context.Context, batch []renewal) {
+func (s *session) renew(ctx context.Context, batch []*renewal) {
 	from := leased.Now()
 	_, err := s.heartbeat(ctx)
 	forEach(len(batch), func(i int) {
@@ -86,7 +84,7 @@ type queue struct {
 }
 
 // queuesOf reads the queues of those claims that are about to be renewed, by their paths.
-func (s *session) queuesOf(ctx context.Context, batch []renewal) map[string]queue {
+func (s *session) queuesOf(ctx context.Context, batch []*renewal) map[string]queue {
 	var paths []string
 	for _, r := range batch {
 		if r.result.Err == nil {
@@ -105,7 +103,7 @@ func (s *session) queuesOf(ctx context.Context, batch []renewal) map[string]queu
 }
 
 // answer answers about a claim whose session was alive at some instant, and whose queue was read after that.
-func (r renewal) answer(q queue, from leased.Instant) (st driver.Status, err error) {
+func (r *renewal) answer(q queue, from leased.Instant) (st driver.Status, err error) {
 	e := r.claim
 	ttl, err := e.s.granted(r.asked.TTL)
 	if err = cmp.Or(err, q.err); err != nil {
@@ -124,7 +122,7 @@ func (r renewal) answer(q queue, from leased.Instant) (st driver.Status, err err
 }
 
 // conclude notes the end of a claim that was not there, or whose session was not.
-func (r renewal) conclude() {
+func (r *renewal) conclude() {
 	if errors.Is(r.result.Err, errSessionLost) {
 		r.claim.rememberEnd()
 		r.result.Err = r.claim.goneError()

@@ -13,9 +13,9 @@ import (
 
 // The steps of Request are those of etcdlock, because the contract names them. What each step means differs.
 
-// Request queues or renews a claim, as [driver.Driver] says.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.begin(ctx, c); err != nil {
+// request queues or renews a claim, as [driver.OpRequest] says.
+func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, error) {
+	if err := d.validate(ctx, c); err != nil {
 		return driver.Status{}, err
 	}
 	if e := d.claims.Known(c); e != nil {

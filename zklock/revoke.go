@@ -11,12 +11,9 @@ import (
 // revokeWord is what Curator's Revoker writes into the node of a holder that should let go.
 const revokeWord = "__REVOKE__"
 
-// Revoke asks a holder to release the lock, as [driver.OpRevoke] says, in the way of Curator. A Curator lock is told if
+// revoke asks a holder to release the lock, as [driver.OpRevoke] says, in the way of Curator. A Curator lock is told if
 // it was made revocable. Clients of other libraries cannot be asked.
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
-	if err := d.open(ctx, name); err != nil {
-		return err
-	}
+func (d *Driver) revoke(ctx context.Context, name, id string) error {
 	s, f, err := d.seek(ctx, driver.Claim{Name: name, ID: id})
 	switch {
 	case err != nil:

@@ -8,28 +8,19 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
 // mostTogether is how many operations one change makes at most.
 const mostTogether = 50
 
-// Do makes one attempt at each operation of a batch, as [driver.Driver] says. First requests and releases of claims
-// on different locks go in one change for each session, which makes all of them or none. Where it makes none, each
-// goes alone.
-func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
-	if d.lifetime.Err() != nil {
-		d.Batches.Do(ctx, batch, done)
-		return
+// doTogether makes a change for each session, or some where one would be too large.
+func (d *Driver) doTogether(ctx context.Context, parts []*part, tell func(at int, r driver.Result)) {
+	var g driver.Group
+	for _, change := range d.changes(parts) {
+		g.Go(func() { change.make(ctx, tell) })
 	}
-	adapt.Together(ctx, d.Batches, batch, done, d.part, func(parts []*part, tell func(int, driver.Result)) {
-		var g driver.Group
-		for _, change := range d.changes(parts) {
-			g.Go(func() { change.make(ctx, tell) })
-		}
-		g.Wait()
-	})
+	g.Wait()
 }
 
 // A part is an operation that is a part of a change.
@@ -49,13 +40,15 @@ func (d *Driver) part(at int, op *driver.Op) *part {
 	c := op.Claim
 	e := d.claims.Known(c)
 	switch {
+	case d.lifetime.Err() != nil:
+		return nil
 	case op.Kind == driver.OpRelease:
 		if e == nil || c.Token == 0 || c.Token != e.Token() || e.place() == "" || e.isGone() || e.s.isAway() {
 			return nil
 		}
 		steps := leaving(e.place(), e.note, d.ended(released, c.Token))
 		return &part{d: d, at: at, op: *op, claim: e, steps: steps}
-	case op.Kind != driver.OpRequest || op.Brief || e != nil || c.Token != 0 || !c.Queue || !d.isValid(c):
+	case op.Kind != driver.OpRequest || e != nil || c.Token != 0 || !c.Queue || !d.isValid(c):
 		return nil
 	}
 	s := d.readySession(c)

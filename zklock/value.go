@@ -18,11 +18,8 @@ type keptValue struct {
 	stat *zk.Stat // nil: there is no such node
 }
 
-// Value returns what a holder has set last, as [driver.OpValue] says.
-func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
-	if err := d.open(ctx, name); err != nil {
-		return driver.Value{}, err
-	}
+// value returns what a holder has set last, as [driver.OpValue] says.
+func (d *Driver) value(ctx context.Context, name string) (driver.Value, error) {
 	kept, err := inquire(ctx, d, func(s *session) (keptValue, error) {
 		if err := s.sync(ctx); err != nil {
 			return keptValue{}, err
@@ -35,12 +32,9 @@ func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
 	return kept.Value(), nil
 }
 
-// SetValue sets it, as [driver.OpSetValue] says. The change asks that the claim's node is there and that the value is
+// setValue sets it, as [driver.OpSetValue] says. The change asks that the claim's node is there and that the value is
 // as it was read before. That a claim is granted needs no asking: it stays so for as long as its node is there.
-func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
-	if err := d.open(ctx, c.Name); err != nil {
-		return err
-	}
+func (d *Driver) setValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	for {
 		s, f, err := d.seek(ctx, c)
 		switch {

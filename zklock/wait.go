@@ -9,14 +9,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// Wait blocks until the claim may have moved, as [driver.Followers] says.
+// wait blocks until the claim may have moved, as [driver.Followers] says.
 //
 // It watches the claim's own node, what the claim waits for, and what that waits for. The watches go on between calls.
-// After a new connection, Wait looks again.
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.open(ctx, c.Name); err != nil {
-		return driver.Status{}, err
-	}
+// After a new connection, it looks again.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	e := d.claims.Known(c)
 	switch {
 	case e == nil:

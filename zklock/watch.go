@@ -9,11 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Watch blocks until the queue may have changed since the call, as [driver.Followers] says.
-func (d *Driver) Watch(ctx context.Context, name string) error {
-	if err := d.open(ctx, name); err != nil {
-		return err
-	}
+// changed blocks until the queue may have changed since the call, as [driver.Followers] says.
+func (d *Driver) changed(ctx context.Context, name string) error {
 	s, err := d.asking(ctx)
 	if err != nil {
 		return err

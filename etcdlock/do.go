@@ -1,0 +1,59 @@
+package etcdlock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leased"
+)
+
+// Do implements [driver.Driver]. First requests and releases of different locks are parts of one transaction, which
+// does all of them or none. Where it does none, each is sent alone. For claims that are only kept alive there is one
+// keep-alive for each of their leases, and a look at each claim in as few transactions as etcd allows.
+func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
+	tell := func(at int, r driver.Result) {
+		d.followers.Note(batch[at], r)
+		done(at, r)
+	}
+	leased.Do(batch, tell, leased.Ways[part, renewal]{
+		Part:     d.part,
+		Together: func(parts []*part, tell func(int, driver.Result)) { d.doTogether(ctx, parts, tell) },
+		Renewal:  func(at int, op *driver.Op) *renewal { return d.renewal(ctx, at, op) },
+		Renew:    func(renewals []*renewal, tell func(int, driver.Result)) { d.renewTogether(ctx, renewals, tell) },
+		Alone:    func(op driver.Op) driver.Result { return d.do(ctx, op) },
+	})
+}
+
+// do makes one attempt at an operation.
+func (d *Driver) do(ctx context.Context, op driver.Op) (r driver.Result) {
+	c := op.Claim
+	if r.Err = d.open(ctx); r.Err != nil {
+		return r
+	}
+	switch op.Kind {
+	case driver.OpRequest:
+		r.Status, r.Err = d.request(ctx, c)
+	case driver.OpRelease:
+		r.Err = d.release(ctx, c)
+	case driver.OpBreak:
+		r.Err = d.breakClaim(ctx, c.Name, c.ID)
+	case driver.OpRevoke:
+		r.Err = d.revoke(ctx, c.Name, c.ID)
+	case driver.OpSetValue:
+		r.Err = d.setValue(ctx, c, op.Value)
+	case driver.OpValue:
+		r.Value, r.Err = d.value(ctx, c.Name)
+	case driver.OpQueue:
+		if r.Queue, r.Err = d.queue(ctx, c.Name); op.Most > 0 {
+			r.Queue = r.Queue[:min(op.Most, len(r.Queue))]
+		}
+	case driver.OpWatch:
+		r.Err = d.followers.Watch(ctx, c.Name)
+	default:
+		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
+	}
+	return r
+}
+
+// Subscribe implements [driver.Driver].
+func (d *Driver) Subscribe(tell func(driver.Event)) (stop func()) { return d.followers.Subscribe(tell) }
