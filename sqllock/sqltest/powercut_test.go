@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"sync"
 	"testing"
 	"unsafe"
@@ -54,22 +53,27 @@ type (
 	xSync     = func(tls *libc.TLS, file uintptr, flags int32) int32
 )
 
-// These stay where they are for as long as SQLite may use them.
+// allocate returns memory of SQLite's, which stays where it is. The race detector takes Go's for misused there.
+func allocate[T any](tls *libc.TLS, value T) *T {
+	copied := at[T](sqlite3.Xsqlite3_malloc(tls, int32(unsafe.Sizeof(value))))
+	*copied = value
+	return copied
+}
+
 var (
 	systemFiles  *sqlite3.Tsqlite3_vfs
-	ourFiles     sqlite3.Tsqlite3_vfs
 	ourMethods   = make(map[uintptr]*sqlite3.Tsqlite3_io_methods) // by SQLite's own
 	registerDisk = sync.OnceValue(func() error {
 		tls := libc.NewTLS()
 		defer tls.Close()
 		systemFiles = at[sqlite3.Tsqlite3_vfs](sqlite3.Xsqlite3_vfs_find(tls, 0))
-		ourFiles = *systemFiles
+		ours := allocate(tls, *systemFiles)
 		name, err := libc.CString(powerCut)
 		if err != nil {
 			return err
 		}
-		ourFiles.FzName, ourFiles.FxOpen, ourFiles.FpNext = name, address(openOnDisk), 0
-		if sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(&ourFiles)), 0) != sqlite3.SQLITE_OK {
+		ours.FzName, ours.FxOpen, ours.FpNext = name, address(openOnDisk), 0
+		if sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(ours)), 0) != sqlite3.SQLITE_OK {
 			return errors.New("SQLite takes no file system")
 		}
 		return nil
@@ -79,20 +83,19 @@ var (
 func openOnDisk(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
 	result := call[xOpen](systemFiles.FxOpen)(tls, vfs, name, file, flags, outFlags)
 	if handle := at[sqlite3.Tsqlite3_file](file); result == sqlite3.SQLITE_OK && name != 0 {
-		handle.FpMethods = theDisk.opened(file, libc.GoString(name), handle.FpMethods)
+		handle.FpMethods = theDisk.opened(tls, file, libc.GoString(name), handle.FpMethods)
 	}
 	return result
 }
 
 // opened notes a file, and returns the methods that SQLite is to use on it.
-func (d *disk) opened(file uintptr, path string, methods uintptr) uintptr {
+func (d *disk) opened(tls *libc.TLS, file uintptr, path string, methods uintptr) uintptr {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files[file] = diskFile{path, methods}
 	ours := ourMethods[methods]
 	if ours == nil {
-		ours = new(sqlite3.Tsqlite3_io_methods)
-		*ours = *at[sqlite3.Tsqlite3_io_methods](methods)
+		ours = allocate(tls, *at[sqlite3.Tsqlite3_io_methods](methods))
 		ours.FxSync = address(syncOnDisk)
 		ourMethods[methods] = ours
 	}
@@ -107,20 +110,20 @@ func syncOnDisk(tls *libc.TLS, file uintptr, flags int32) int32 {
 	if result := call[xSync](methods.FxSync)(tls, file, flags); result != sqlite3.SQLITE_OK {
 		return result
 	}
-	size := tls.Alloc(8) // not a variable, as those of a goroutine move
-	defer tls.Free(8)
-	if result := call[xFileSize](methods.FxFileSize)(tls, file, size); result != sqlite3.SQLITE_OK {
+	size := allocate(tls, int64(0))
+	defer sqlite3.Xsqlite3_free(tls, uintptr(unsafe.Pointer(size)))
+	to := uintptr(unsafe.Pointer(size))
+	if result := call[xFileSize](methods.FxFileSize)(tls, file, to); result != sqlite3.SQLITE_OK {
 		return result
 	}
-	content := make([]byte, *at[int64](size))
-	if len(content) > 0 { // by SQLite's handle: to close another one is to lose SQLite's locks
-		to := uintptr(unsafe.Pointer(&content[0]))
-		if result := call[xRead](methods.FxRead)(tls, file, to, int32(len(content)), 0); result != sqlite3.SQLITE_OK {
+	content := sqlite3.Xsqlite3_malloc(tls, int32(*size)+1) // not of nothing
+	defer sqlite3.Xsqlite3_free(tls, content)
+	if *size > 0 { // by SQLite's handle: to close another one is to lose SQLite's locks
+		if result := call[xRead](methods.FxRead)(tls, file, content, int32(*size), 0); result != sqlite3.SQLITE_OK {
 			return result
 		}
-		runtime.KeepAlive(content)
 	}
-	theDisk.synced[f.path] = content
+	theDisk.synced[f.path] = bytes.Clone(libc.GoBytes(content, int(*size)))
 	return sqlite3.SQLITE_OK
 }
 
