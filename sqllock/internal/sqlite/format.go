@@ -40,7 +40,8 @@ func (t *tx) hasTables() (exists bool, err error) {
 	return err == nil, err
 }
 
-// boot returns the boot that the deadlines in the tables belong to. Tables of another format are refused.
+// boot returns the boot that the deadlines in the tables belong to, and reads base and floor of tokens. Tables of
+// another format are refused.
 func (t *tx) boot() (boot string, err error) {
 	var found int
 	if _, err := t.get(readStore, nil, &found, &boot, &t.base, &t.floor); err != nil {
