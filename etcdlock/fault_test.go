@@ -74,26 +74,17 @@ func TestRevokedLease(t *testing.T) {
 	holder, waiter := open(t, nil, addr), open(t, nil, addr)
 	held := acquire(t, holder, claim("job", long))
 	waiting := enqueue(t, waiter, claim("job", long))
-	ends := make(chan error, 2)
-	for d, c := range map[*etcdlock.Driver]driver.Claim{holder: held, waiter: waiting} {
-		go func() { // ends when the claim does
-			for {
-				if st, err := d.Wait(limit(t), c); err != nil {
-					ends <- err
-					return
-				} else if st == (driver.Status{}) {
-					ends <- errors.New("asked to ask again")
-					return
-				}
-			}
-		}()
-	}
+	ended := make(chan error, 1)
+	go func() { // ends when the claim does
+		_, err := waiter.Wait(limit(t), waiting)
+		ended <- err
+	}()
+	heard := leasedtest.Heard(t, holder, held)
 	revokeAll(t, dial(t, addr))
-	for range 2 {
-		if err := <-ends; !errors.Is(err, driver.ErrGone) {
-			t.Errorf("Wait returns %v, want ErrGone", err)
-		}
+	if err := <-ended; !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Wait returns %v, want ErrGone", err)
 	}
+	<-heard
 	for d, c := range map[*etcdlock.Driver]driver.Claim{holder: held, waiter: waiting} {
 		claimed.IsGone(t, d, c)
 		release(t, d, acquire(t, d, claim("job", long))) // on a new lease

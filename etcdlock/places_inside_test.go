@@ -169,8 +169,8 @@ func TestNewsOfTheClaimBefore(t *testing.T) {
 		"its end":                     {Type: mvccpb.Event_DELETE, Kv: ended},
 		"that it was asked to let go": {Kv: asked},
 	} {
-		st, err := e.newsOfSelf(t.Context(), clientv3.WatchResponse{Events: []*clientv3.Event{event}}, true)
-		if err != nil || st.Revoked || !st.Granted {
+		err := e.newsOfSelf(t.Context(), clientv3.WatchResponse{Events: []*clientv3.Event{event}}, true)
+		if st := e.Status(); err != nil || st.Revoked || !st.Granted {
 			t.Errorf("%s: the claim is told %+v, %v", name, st, err)
 		}
 	}

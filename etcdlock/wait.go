@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// wait blocks until the claim may have moved, as [driver.Followers] says.
+// wait blocks until a claim that waits is granted, or has ended, as [driver.Followers] says.
 //
 // It watches the claim's own key and what the claim waits for. Both watches go on between calls, until it is granted.
 // If one breaks, because the history was compacted, the server has no leader, or the stream ended, it is made anew,
@@ -20,7 +20,7 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	e := d.claims.Known(c)
 	switch {
 	case e == nil, e.isGone() && c.Token != 0 && !e.IsLeaving():
-		return d.waitUnknown(ctx, c)
+		return driver.Status{}, pause(ctx) // another client may keep it: the answer to a request says so
 	case e.isGone(), c.Token != 0 && c.Token != e.Token():
 		return driver.Status{}, driver.ErrGone
 	case e.Token() == 0:
@@ -29,33 +29,24 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return e.Alone(ctx, e.wait)
 }
 
-// waitUnknown answers about a claim that this client did not request. Renewing it makes it this client's.
-func (d *Driver) waitUnknown(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if _, err := d.find(ctx, c); err != nil {
-		return driver.Status{}, err
-	}
-	return driver.Status{}, pause(ctx)
-}
-
-// wait follows the claim until there is something to tell. No other call goes on meanwhile.
-func (e *claim) wait(ctx context.Context) (st driver.Status, err error) {
+// wait follows the claim until it is granted. No other call goes on meanwhile.
+func (e *claim) wait(ctx context.Context) (driver.Status, error) {
 	defer func() {
 		if e.IsGranted() {
 			e.stopWatching()
 		}
 	}()
-	for known := e.Flags(); e.Flags() == known; {
+	for !e.IsGranted() {
 		e.watchBoth() // before the look, so that no change comes in between
+		next := e.awaitNews
 		if e.unread() {
-			st, err = e.lookAgain(ctx)
-		} else {
-			st, err = e.awaitNews(ctx)
+			next = e.lookAgain
 		}
-		if err != nil {
+		if err := next(ctx); err != nil {
 			return driver.Status{}, err
 		}
 	}
-	return st, nil
+	return e.Status(), nil
 }
 
 // watchBoth makes sure that the claim's key and what it waits for are watched. The watches end with the claim.
@@ -74,8 +65,7 @@ func (e *claim) watchBoth() {
 	}
 }
 
-// life is a context that ends with the claim, or when it is granted. A claim that is granted is watched while wait is
-// asked about it.
+// life is a context that ends with the claim, or when it is granted.
 func (e *claim) life() context.Context {
 	if e.stopped() {
 		e.self, e.ahead = nil, nil
@@ -131,20 +121,20 @@ func (e *claim) unread() bool {
 
 // lookAgain reads the claim. Should that fail, a look is still due, even when a renewal is answered meanwhile:
 // that one may have read before what led to this look happened. No other call goes on meanwhile.
-func (e *claim) lookAgain(ctx context.Context) (driver.Status, error) {
+func (e *claim) lookAgain(ctx context.Context) error {
 	q := e.inquiry(!e.due) // what it waits for has ended then, or may have
 	e.due = true
-	st, err := e.d.peek(ctx, q)
+	_, err := e.d.peek(ctx, q)
 	e.due = err != nil
 	if answersGone(err) {
 		e.rememberEnd()
 	}
-	return st, err
+	return err
 }
 
-// awaitNews waits for the next news of either watch, or of a renewal, and returns the claim's state. What happened
-// to the claim itself comes first: the end of the one ahead means nothing to a claim that is gone.
-func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
+// awaitNews waits for the next news of either watch, or of a renewal, and notes them. What happened to the claim itself
+// comes first: the end of the one ahead means nothing to a claim that is gone.
+func (e *claim) awaitNews(ctx context.Context) error {
 	select {
 	case r, ok := <-e.self.channel():
 		return e.newsOfSelf(ctx, r, ok)
@@ -157,23 +147,23 @@ func (e *claim) awaitNews(ctx context.Context) (st driver.Status, err error) {
 	case r, ok := <-e.ahead.channel():
 		return e.newsAhead(ctx, r, ok)
 	case <-e.News():
-		return e.Status(), nil
+		return nil
 	case <-e.Over():
-		return st, driver.ErrGone
+		return driver.ErrGone
 	case <-l.lost:
 		if e.isGone() {
-			return st, driver.ErrGone
+			return driver.ErrGone
 		}
-		return st, pause(ctx) // it is attached to another one by now, or may be
+		return pause(ctx) // it is attached to another one by now, or may be
 	case <-e.d.lifetime.Done():
-		return st, driver.ErrClosed
+		return driver.ErrClosed
 	case <-ctx.Done():
-		return st, ctx.Err()
+		return ctx.Err()
 	}
 }
 
 // newsOfSelf notes what happened to the claim's own key.
-func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
+func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok bool) error {
 	if broken(r, ok) {
 		return e.restart(ctx, &e.self)
 	}
@@ -183,16 +173,16 @@ func (e *claim) newsOfSelf(ctx context.Context, r clientv3.WatchResponse, ok boo
 		case event.Kv.ModRevision <= int64(e.Token()): // of a claim that had the key before
 		case event.Type == mvccpb.Event_DELETE:
 			e.rememberEnd()
-			return st, driver.ErrGone
+			return driver.ErrGone
 		case ok && err == nil:
 			e.Revoke(s.Revoked)
 		}
 	}
-	return e.Status(), nil
+	return nil
 }
 
 // newsAhead notes what happened to what the claim waits for.
-func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) (st driver.Status, err error) {
+func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool) error {
 	if broken(r, ok) {
 		return e.restart(ctx, &e.ahead)
 	}
@@ -201,7 +191,7 @@ func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool
 		return e.newsOfAll(ctx, r, v)
 	}
 	if !slices.ContainsFunc(r.Events, e.awaited) {
-		return st, nil
+		return nil
 	}
 	e.due = true
 	return e.lookAgain(ctx)
@@ -211,9 +201,7 @@ func (e *claim) newsAhead(ctx context.Context, r clientv3.WatchResponse, ok bool
 // need not be read, unless its own came first or with it. One watch tells both, in their order; of two watches nobody
 // knows which one is ahead. Keys are used again. What ended before the last reading,
 // as a server that lags tells late, is not what was ahead then.
-func (e *claim) newsOfAll(
-	ctx context.Context, r clientv3.WatchResponse, v leased.Verdict,
-) (st driver.Status, err error) {
+func (e *claim) newsOfAll(ctx context.Context, r clientv3.WatchResponse, v leased.Verdict) error {
 	ended := func(key string, after int64) bool {
 		return slices.ContainsFunc(r.Events, func(event *clientv3.Event) bool {
 			return event.Type == mvccpb.Event_DELETE && string(event.Kv.Key) == key && event.Kv.ModRevision > after
@@ -222,12 +210,12 @@ func (e *claim) newsOfAll(
 	switch {
 	case ended(e.key, int64(e.Token())):
 		e.rememberEnd()
-		return st, driver.ErrGone
+		return driver.ErrGone
 	case !ended(v.Watch, e.Revision()):
-		return st, nil
+		return nil
 	case e.canTell():
 		e.Grant()
-		return e.Status(), nil
+		return nil
 	}
 	e.due = true
 	return e.lookAgain(ctx)
@@ -251,11 +239,11 @@ func (e *claim) awaited(event *clientv3.Event) bool {
 
 // restart drops a broken watch; the next round makes a new one, after a pause. There is none after a watch that was
 // stopped: the claim has been granted meanwhile.
-func (e *claim) restart(ctx context.Context, f **watcher) (driver.Status, error) {
+func (e *claim) restart(ctx context.Context, f **watcher) error {
 	(*f).cancel()
 	*f = nil
 	if e.stopped() {
-		return e.Status(), nil
+		return nil
 	}
-	return driver.Status{}, pause(ctx)
+	return pause(ctx)
 }

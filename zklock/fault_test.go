@@ -74,27 +74,24 @@ func TestClosedSession(t *testing.T) {
 	holder, waiter := open(t, taps[0].options(), server.Addr), open(t, taps[1].options(), server.Addr)
 	held := acquire(t, holder, claim("job", ttl))
 	waiting := enqueue(t, waiter, claim("job", ttl))
-	claims := map[*zklock.Driver]driver.Claim{holder: held, waiter: waiting}
-	ends := make(chan error, 2)
-	for d, c := range claims {
-		go func() { // ends when the claim does
-			ctx := limit(t)
-			_, err := d.Wait(ctx, c)
-			// The connection may break before the reason is known.
-			for !errors.Is(err, driver.ErrGone) && ctx.Err() == nil {
-				_, err = d.Wait(ctx, c)
-			}
-			ends <- err
-		}()
-	}
+	ended := make(chan error, 1)
+	go func() { // ends when the claim does
+		ctx := limit(t)
+		_, err := waiter.Wait(ctx, waiting)
+		// The connection may break before the reason is known.
+		for !errors.Is(err, driver.ErrGone) && ctx.Err() == nil {
+			_, err = waiter.Wait(ctx, waiting)
+		}
+		ended <- err
+	}()
+	heard := leasedtest.Heard(t, holder, held)
 	taps[1].closeSessions(t, server)
 	taps[0].closeSessions(t, server)
-	for range 2 {
-		if err := <-ends; !errors.Is(err, driver.ErrGone) {
-			t.Errorf("Wait returns %v, want ErrGone", err)
-		}
+	if err := <-ended; !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Wait returns %v, want ErrGone", err)
 	}
-	for d, c := range claims {
+	<-heard
+	for d, c := range map[*zklock.Driver]driver.Claim{holder: held, waiter: waiting} {
 		claimed.IsGone(t, d, c)
 		release(t, d, acquire(t, d, claim("job", long))) // in a new session
 	}

@@ -35,9 +35,9 @@ func (e *claim) missed(ctx context.Context) (bool, error) {
 	self := e.self
 	e.mu.Unlock()
 	if self == nil { // it was not watched yet, or not any more
-		known := e.Flags()
+		known := e.Status().Revoked
 		err := e.watchSelf(ctx)
-		return e.Flags() != known, err
+		return e.Status().Revoked != known, err
 	}
 	return len(self) > 0 || e.s.isLost(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/leasedtest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 	"github.com/holdfast-go/holdfast/internal/servers"
 	"github.com/holdfast-go/holdfast/zklock"
@@ -134,14 +135,7 @@ func TestRevocationOfCurator(t *testing.T) {
 	addr := zklock.Server(t).Addr
 	d, other := open(t, nil, addr), raw(t, addr)
 	held := acquire(t, d, claim("job", long))
-	told := make(chan driver.Status, 1)
-	go func() { // ends when the holder is asked
-		st, err := d.Wait(limit(t), held)
-		if err != nil {
-			t.Errorf("Wait: %v", err)
-		}
-		told <- st
-	}()
+	heard := leasedtest.Heard(t, d, held)
 	nodes, _, err := other.Children("/holdfast/job")
 	if err != nil || len(nodes) != 1 {
 		t.Fatalf("the queue has %q, %v", nodes, err)
@@ -149,8 +143,9 @@ func TestRevocationOfCurator(t *testing.T) {
 	if _, err := other.Set("/holdfast/job/"+nodes[0], []byte("__REVOKE__"), -1); err != nil {
 		t.Fatal(err)
 	}
-	if st := <-told; !st.Revoked || !st.Granted {
-		t.Errorf("told %+v", st)
+	<-heard
+	if _, st := request(t, d, held); !st.Revoked || !st.Granted {
+		t.Errorf("after it was asked to let go: %+v", st)
 	}
 	release(t, d, held)
 

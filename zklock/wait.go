@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/leased"
 )
 
-// wait blocks until the claim may have moved, as [driver.Followers] says.
+// wait blocks until a claim that waits is granted, or has ended, as [driver.Followers] says.
 //
 // It watches the claim's own node, what the claim waits for, and what that waits for. The watches go on between calls.
 // After a new connection, it looks again.
@@ -28,13 +28,13 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return e.Alone(ctx, e.wait)
 }
 
-// wait follows the claim until there is something to tell. No other call goes on meanwhile.
+// wait follows the claim until it is granted. No other call goes on meanwhile.
 func (e *claim) wait(ctx context.Context) (driver.Status, error) {
-	for known := e.Flags(); ; {
+	for {
 		if err := e.keepWatch(ctx); err != nil { // before the look, so that no change comes in between
 			return driver.Status{}, err
 		}
-		if e.Flags() != known {
+		if e.IsGranted() {
 			return e.Status(), nil
 		}
 		ready, err := e.watchAhead(ctx)

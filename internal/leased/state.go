@@ -70,16 +70,6 @@ func (c *Claim) Revoke(asked bool) {
 	c.revoked = asked
 }
 
-// Flags are what those who wait want to know.
-type Flags struct{ Granted, Revoked bool }
-
-// Flags returns what those who wait want to know.
-func (c *Claim) Flags() Flags {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return Flags{c.granted, c.revoked}
-}
-
 // Status is what is known without a question. Who came after the last look, and waits behind, is not.
 func (c *Claim) Status() driver.Status {
 	c.mu.Lock()

@@ -129,6 +129,23 @@ func MustBeGranted(t testing.TB, d claimed.Driver, c driver.Claim) {
 	}
 }
 
+// Heard has an element once something may have happened to a claim that is granted.
+func Heard(t testing.TB, d claimed.Driver, c driver.Claim) <-chan struct{} {
+	t.Helper()
+	heard := make(chan struct{}, 1)
+	stop, err := d.Listen(Limit(t), c, func() {
+		select {
+		case heard <- struct{}{}:
+		default: // that is known
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return heard
+}
+
 // lockAtLast acquires a lock, again where a busy machine did not answer within the TTL.
 func lockAtLast(ctx context.Context, m *holdfast.Mutex) (*holdfast.Lease, error) {
 	for {

@@ -25,7 +25,6 @@ func (t *tx) setValue(c driver.Claim, v driver.Value) error {
 	if !write {
 		return err
 	}
-	t.lasts = true
 	return t.exec(setValue, []byte(c.Name), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
 }
 

@@ -4,11 +4,9 @@
 -- earlier boot have passed, so holdfast_store says which boot they belong to.
 CREATE TABLE holdfast_store (
 	format INTEGER NOT NULL, -- a program refuses tables of another format than its own
-	boot   TEXT    NOT NULL,
-	base   INTEGER NOT NULL, -- tokens are greater: it is the floor of the boot before
-	floor  INTEGER NOT NULL  -- tokens that are greater are on the disk before anybody learns of them
+	boot   TEXT    NOT NULL
 );
-INSERT INTO holdfast_store (format, boot, base, floor) VALUES (1, '', 0, 0);
+INSERT INTO holdfast_store (format, boot) VALUES (1, '');
 
 CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     BLOB    NOT NULL,
