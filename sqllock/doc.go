@@ -5,8 +5,9 @@
 // The URL file:PATH, or [New] with [SQLite], shares locks among the processes of one machine. The program imports a
 // database/sql driver for SQLite; for the URL one that calls itself "sqlite", such as modernc.org/sqlite.
 //
-//   - A token is on the disk before anybody has it. When the file is busy the request is repeated until its context
-//     ends.
+//   - Tokens grow, also after a power failure with a clock that lost its time. What outlives a boot, detached claims
+//     and values, is on the disk before anybody is told of it; the rest is not waited for: docs/file.md.
+//   - When the file is busy the request is repeated until its context ends.
 //   - Deadlines count from the boot of the machine, and are void after another boot. Containers of one machine that
 //     see different boot ids are refused while others use the file. Setting the wall clock neither ends nor prolongs
 //     a claim, except on systems that do not tell the time since they booted.

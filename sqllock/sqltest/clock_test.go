@@ -53,6 +53,19 @@ func TestWallClockSetBack(t *testing.T) {
 	}
 }
 
+// Nor does it have to do with other locks: what is kept of tokens for the next boot follows the clock back.
+func TestFloorFollowsTheWallClock(t *testing.T) {
+	path := newFile(t)
+	d := open(t, path)
+	request(t, d, mutex("m"), true)
+	hour := time.Now().Add(time.Hour).UnixMicro()
+	change(t, path, "UPDATE holdfast_store SET floor = ?", hour)
+	request(t, d, mutex("another"), true)
+	if floor := count(t, path, "SELECT floor FROM holdfast_store"); floor >= hour-patience.Microseconds() {
+		t.Errorf("the floor is %d microseconds from that of an hour ahead", hour-floor)
+	}
+}
+
 // A client that lives when the wall clock is set notes anew when the machine booted: after the next boot that decides
 // how long detached claims are held. In the bubble it is the year 2000.
 func TestWallClockSetWhileAClientLives(t *testing.T) {

@@ -66,6 +66,7 @@ func (t *tx) began(boot string) (at time.Time, known bool, err error) {
 
 // setBoot notes that deadlines belong to our boot.
 func (t *tx) setBoot() error {
+	t.base, t.lasts = t.floor, true
 	if err := t.exec(setBoot, t.d.machine.boot); err != nil {
 		return err
 	}
@@ -82,6 +83,7 @@ func (t *tx) noteBegan() error {
 	if err != nil || known && at.Sub(booted).Abs() < clockSlack {
 		return err
 	}
+	t.lasts = true
 	if err := t.exec(forgetBoots); err != nil {
 		return err
 	}

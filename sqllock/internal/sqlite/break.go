@@ -28,5 +28,6 @@ func (t *tx) revoke(name, id string) error {
 		return driver.ErrGone
 	}
 	t.wake(*r)
+	t.outlives(*r)
 	return t.exec(revokeClaim, []byte(name), int64(r.Token))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
-// synchronousFull is the value of PRAGMA synchronous with which each commit waits for the disk.
+// synchronousFull is the value of PRAGMA synchronous with which a commit waits for the disk.
 const synchronousFull = 2
 
 // Check implements [driver.Checker]. It looks at the file system and at how SQLite writes.
@@ -24,7 +24,8 @@ func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error
 	}
 	var version, journal string
 	var synchronous int
-	err = d.read(ctx, func(t *tx) error {
+	err = d.write(ctx, func(t *tx) error {
+		t.lasts = true
 		return errors.Join(
 			d.conn.QueryRowContext(t.ctx, "SELECT sqlite_version()").Scan(&version),
 			d.conn.QueryRowContext(t.ctx, "PRAGMA journal_mode").Scan(&journal),
@@ -44,7 +45,7 @@ func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error
 
 func checkJournal(mode string) driver.Finding {
 	f := driver.Finding{Fact: "journal_mode is " + mode}
-	if mode != "wal" {
+	if mode != logged {
 		f.Level = driver.Warning
 		f.Advice = "use a file system on which SQLite can share memory," +
 			" so that readers and writers do not wait for each other"
@@ -52,11 +53,13 @@ func checkJournal(mode string) driver.Finding {
 	return f
 }
 
+// checkSynchronous judges the value that PRAGMA synchronous has after we have set it.
 func checkSynchronous(level int) driver.Finding {
-	f := driver.Finding{Fact: fmt.Sprintf("synchronous is %d", level)}
+	f := driver.Finding{Fact: fmt.Sprintf("synchronous is %d for what outlives a boot", level)}
 	if level < synchronousFull {
 		f.Level = driver.Unsafe
-		f.Advice = "set synchronous=FULL: otherwise a power failure may undo grants, and tokens are given out twice"
+		f.Advice = "open the file with another SQL driver: this one does not let us set synchronous to FULL," +
+			" so a power failure may undo what was left alone, and tokens are given out twice"
 	}
 	return f
 }

@@ -23,6 +23,8 @@ type connection struct {
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 	statements map[statement]*sql.Stmt
+	mayLag     bool // commits need not wait for the disk, unless what they change outlives the boot
+	waits      bool // commits wait for it now
 }
 
 func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
@@ -180,7 +182,8 @@ func (w *writing) run(ctx context.Context, f func(context.Context) error) error 
 	}()
 	commit := func(begun context.Context) error { return w.commit(ctx, begun, over) }
 	err = explain(c.untilFree(inside, func() error {
-		if err := c.once(inside, beginWriting, f, commit); w.left == nil {
+		once := func() error { return c.once(inside, beginWriting, f, commit) }
+		if err := c.asNeeded(inside, once); w.left == nil {
 			return err
 		}
 		return nil // there is nothing to repeat, whatever is in that error

@@ -50,7 +50,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 }
 
 func (d *Driver) prepare(ctx context.Context) (err error) {
-	if d.database, err = prepare(ctx, d.conn); err != nil {
+	if d.database, err = prepare(ctx, d.conn, d.machine.boot); err != nil {
 		return err
 	}
 	if d.conn.writers, err = openWriterQueue(d.database); err != nil {

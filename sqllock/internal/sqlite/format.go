@@ -13,9 +13,7 @@ const format = 1
 // setUp makes the tables if there are none, and brings them to this boot. The client has not joined yet: otherwise
 // clients that come together after a boot would take each other for those of another boot, and refuse to work.
 func (d *Driver) setUp(ctx context.Context) error {
-	return d.conn.write(ctx, asking, func(ctx context.Context) error {
-		t := &tx{d: d}
-		t.start(ctx)
+	return d.change(ctx, asking, func(t *tx) error {
 		exists, err := t.hasTables()
 		if err != nil {
 			return err
@@ -30,7 +28,7 @@ func (d *Driver) setUp(ctx context.Context) error {
 			return err
 		}
 		return t.noteBegan()
-	}, func() {})
+	})
 }
 
 // hasTables reports whether there are tables. Those of another format are refused.
@@ -42,10 +40,11 @@ func (t *tx) hasTables() (exists bool, err error) {
 	return err == nil, err
 }
 
-// boot returns the boot that the deadlines in the tables belong to. Tables of another format are refused.
+// boot returns the boot that the deadlines in the tables belong to, and reads base and floor of tokens. Tables of
+// another format are refused.
 func (t *tx) boot() (boot string, err error) {
 	var found int
-	if _, err := t.get(readStore, nil, &found, &boot); err != nil {
+	if _, err := t.get(readStore, nil, &found, &boot, &t.base, &t.floor); err != nil {
 		return "", err
 	}
 	if found != format {

@@ -72,6 +72,7 @@ func (t *tx) grant(f *front) error {
 			continue
 		}
 		r.granted, fresh = true, true
+		t.outlives(*r)
 		if err := t.exec(grantClaim, []byte(r.Name), int64(r.Token)); err != nil {
 			return err
 		}
@@ -86,6 +87,7 @@ func (t *tx) grant(f *front) error {
 // end takes a claim out of its queue and remembers how it ended. Its client is woken unless it released the claim
 // itself. The claim behind one that waited is woken too, because it has to watch another one now.
 func (t *tx) end(r row, released bool) error {
+	t.outlives(r)
 	if err := t.exec(deleteClaim, []byte(r.Name), int64(r.Token)); err != nil {
 		return err
 	}

@@ -28,9 +28,22 @@ const (
 // pragmas are set on the connection. SQLite does not wait for others itself: untilFree does, which knows the context.
 var pragmas = []string{"busy_timeout = 0", "journal_mode = WAL", "synchronous = FULL"}
 
+// logged is the journal_mode of a database with a write-ahead log. SQLite has another one where it can share no memory.
+const logged = "wal"
+
+// mayLag reports whether SQLite may leave commits to the system. Without a write-ahead log a power failure could damage
+// the file then, and where nobody knows one boot from the next, nothing would be forgotten after it.
+func mayLag(ctx context.Context, c *connection, boot string) (bool, error) {
+	var journal string
+	err := c.untilFree(ctx, func() error {
+		return c.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal)
+	})
+	return journal == logged && boot != "", err
+}
+
 // prepare makes a connection ready, and opens the folder in which the clients of its database find each other. What
 // must not be used is refused before the first pragma, because that writes to the file.
-func prepare(ctx context.Context, c *connection) (*database, error) {
+func prepare(ctx context.Context, c *connection, boot string) (*database, error) {
 	path, err := databaseFile(ctx, c)
 	if err != nil {
 		return nil, err
@@ -56,6 +69,10 @@ func prepare(ctx context.Context, c *connection) (*database, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: PRAGMA %s: %w", path, p, err)
 		}
+	}
+	c.waits = true
+	if c.mayLag, err = mayLag(ctx, c, boot); err != nil {
+		return nil, fmt.Errorf("%s: PRAGMA journal_mode: %w", path, err)
 	}
 	return openDatabase(path)
 }

@@ -34,6 +34,7 @@ func (t *tx) renew(r row, c driver.Claim) (driver.Status, error) {
 	if r.Detached {
 		r.client = t.d.client.id
 	}
+	t.outlives(r)
 	ttl, deadline := int64(r.TTL), int64(r.deadline)
 	if err := t.exec(renewClaim, ttl, deadline, r.Detached, r.client, []byte(r.Name), int64(r.Token)); err != nil {
 		return driver.Status{}, err
@@ -103,12 +104,12 @@ func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
 
 // insert gives a claim its token and a row.
 func (t *tx) insert(r *row) error {
-	var token int64
-	r.since = time.Now().UnixMicro()
-	if _, err := t.get(nextToken, []any{[]byte(r.Name), r.since}, &token); err != nil {
+	token, err := t.token(r.Name)
+	if err != nil {
 		return err
 	}
-	r.Token = uint64(token)
+	r.Token, r.since = uint64(token), time.Now().UnixMicro()
+	t.outlives(*r)
 	return t.exec(insertClaim, []byte(r.Name), token, r.ID, r.Weight, r.Limit, int64(r.TTL), int64(r.deadline), r.since,
 		r.client, r.Detached, r.granted, []byte(r.Owner), []byte(r.Value))
 }

@@ -16,6 +16,7 @@ const (
 	readStore   statement = "store"
 	forgetAll   statement = "forget"
 	setBoot     statement = "set_boot"
+	setFloor    statement = "set_floor"
 	forgetBoots statement = "forget_boots"
 	beganAt     statement = "began"
 	setBegan    statement = "set_began"

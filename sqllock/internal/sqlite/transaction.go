@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -15,6 +16,9 @@ type tx struct {
 	alive    map[string]bool // clients, as far as this transaction has looked
 	wakeups  []wakeup        // to be sent after the commit
 	departed []string        // clients whose files are to be removed after the commit
+
+	base, floor int64 // of tokens
+	lasts       bool  // something that was changed has to outlive the boot
 }
 
 // A wakeup tells a client that something happened to one of its claims.
@@ -27,18 +31,29 @@ func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
 }
 
 func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {
-	t := &tx{d: d}
-	return d.conn.write(ctx, r, func(ctx context.Context) error {
-		t.start(ctx)
+	sweeps := sync.OnceValue(d.sweepIsDue) // also when the transaction is begun again
+	return d.change(ctx, r, func(t *tx) error {
 		if err := t.open(); err != nil {
 			return err
 		}
-		if d.sweepIsDue() {
+		if sweeps() {
 			if err := t.sweep(); err != nil {
 				return err
 			}
 		}
 		return f(t)
+	})
+}
+
+// change runs f in a transaction that changes something, whatever is in the file.
+func (d *Driver) change(ctx context.Context, r rank, f func(*tx) error) error {
+	t := &tx{d: d}
+	return d.conn.write(ctx, r, func(ctx context.Context) error {
+		t.start(ctx)
+		if err := f(t); err != nil {
+			return err
+		}
+		return t.ready()
 	}, func() { d.deliver(t) })
 }
 

@@ -25,6 +25,7 @@ func (t *tx) setValue(c driver.Claim, v driver.Value) error {
 	if !write {
 		return err
 	}
+	t.lasts = true
 	return t.exec(setValue, []byte(c.Name), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
 }
 

@@ -1,2 +1,3 @@
--- Reads what all requests have to know first. Takes nothing, returns the format and the boot that deadlines belong to.
-SELECT format, boot FROM holdfast_store;
+-- Reads what all requests have to know first. Takes nothing; returns the format, the boot that deadlines belong to, and
+-- base and floor of tokens.
+SELECT format, boot, base, floor FROM holdfast_store;

@@ -4,9 +4,11 @@
 -- earlier boot have passed, so holdfast_store says which boot they belong to.
 CREATE TABLE holdfast_store (
 	format INTEGER NOT NULL, -- a program refuses tables of another format than its own
-	boot   TEXT    NOT NULL
+	boot   TEXT    NOT NULL,
+	base   INTEGER NOT NULL, -- tokens are greater: it is the floor of the boot before
+	floor  INTEGER NOT NULL  -- tokens that are greater are on the disk before anybody learns of them
 );
-INSERT INTO holdfast_store (format, boot) VALUES (1, '');
+INSERT INTO holdfast_store (format, boot, base, floor) VALUES (1, '', 0, 0);
 
 CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     BLOB    NOT NULL,
