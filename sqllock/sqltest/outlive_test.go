@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,6 +144,25 @@ func TestTokensOutliveAPowerFailure(t *testing.T) {
 	}
 }
 
+// Nor if the power fails again in that boot, whose clock had lost its time already.
+func TestTokensOutliveTwoPowerFailures(t *testing.T) {
+	defer bubble.Alone()()
+	path, b := newFile(t), newBefore()
+	if err := b.cycle(openOnPower(t, path), "m", false, false); err != nil {
+		t.Fatal(err)
+	}
+	left := failures[0].cut(t, path)
+	d := driverOnPower(t, left)
+	synctest.Test(t, func(t *testing.T) {
+		for i := range 20 { // it takes the time of the boot to the disk after some more
+			c := mutex(fmt.Sprint("m", i%10))
+			b.tokens[c.Name] = do(t, d, driver.Op{Kind: driver.OpRequest, Claim: c}).Status.Token
+			do(t, d, driver.Op{Kind: driver.OpRelease, Claim: c})
+		}
+	})
+	b.check(t, failures[0].cut(t, left))
+}
+
 // Nor is one of a lock whose tokens are ahead of the clock, which was set back.
 func TestTokensAheadOutliveAPowerFailure(t *testing.T) {
 	path, b := newFile(t), newBefore()
@@ -221,6 +241,16 @@ func TestWhatOutlivesAPowerFailure(t *testing.T) {
 	}
 }
 
+// within waits until something happens.
+func within(t *testing.T, happens <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happens:
+	case <-time.After(patience):
+		t.Fatal("nothing happens")
+	}
+}
+
 // Clients work when the power fails.
 func TestPowerFailureAtWork(t *testing.T) {
 	for i := range 6 {
@@ -229,6 +259,8 @@ func TestPowerFailureAtWork(t *testing.T) {
 			path, b := newFile(t), newBefore()
 			one, two := openOnPower(t, path), openOnPower(t, path)
 			ctx, cancel := context.WithCancel(t.Context())
+			var cycles atomic.Int64
+			enough, fails := make(chan struct{}), 100+rand.Int64N(900)
 			var all sync.WaitGroup
 			for i := range 8 {
 				d := []*drivertest.Facade{one, two}[i%2]
@@ -239,10 +271,13 @@ func TestPowerFailureAtWork(t *testing.T) {
 							t.Error(err)
 							return
 						}
+						if cycles.Add(1) == fails {
+							close(enough)
+						}
 					}
 				})
 			}
-			time.Sleep(time.Duration(50+rand.N(200)) * time.Millisecond)
+			within(t, enough)
 			var left string
 			b.note(func() { left, b.over = f.cut(t, path), true })
 			cancel()

@@ -16,6 +16,7 @@ import (
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
@@ -30,7 +31,7 @@ type disk struct {
 
 type diskFile struct {
 	path    string
-	methods uintptr // of SQLite's own file system
+	methods *sqlite3.Tsqlite3_io_methods // of SQLite's own file system
 }
 
 var theDisk = disk{files: make(map[uintptr]diskFile), synced: make(map[string][]byte)}
@@ -88,14 +89,19 @@ func openOnDisk(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags ui
 	return result
 }
 
-// opened notes a file, and returns the methods that SQLite is to use on it.
+// opened notes a file, and returns the methods that SQLite is to use on it. What is in it is on the disk, unless it was
+// open before.
 func (d *disk) opened(tls *libc.TLS, file uintptr, path string, methods uintptr) uintptr {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.files[file] = diskFile{path, methods}
+	f := diskFile{path, at[sqlite3.Tsqlite3_io_methods](methods)}
+	d.files[file] = f
+	if content, result := f.read(tls, file); d.synced[path] == nil && result == sqlite3.SQLITE_OK {
+		d.synced[path] = content
+	}
 	ours := ourMethods[methods]
 	if ours == nil {
-		ours = allocate(tls, *at[sqlite3.Tsqlite3_io_methods](methods))
+		ours = allocate(tls, *f.methods)
 		ours.FxSync = address(syncOnDisk)
 		ourMethods[methods] = ours
 	}
@@ -106,25 +112,29 @@ func syncOnDisk(tls *libc.TLS, file uintptr, flags int32) int32 {
 	theDisk.mu.Lock()
 	defer theDisk.mu.Unlock()
 	f := theDisk.files[file]
-	methods := at[sqlite3.Tsqlite3_io_methods](f.methods)
-	if result := call[xSync](methods.FxSync)(tls, file, flags); result != sqlite3.SQLITE_OK {
+	if result := call[xSync](f.methods.FxSync)(tls, file, flags); result != sqlite3.SQLITE_OK {
 		return result
 	}
+	content, result := f.read(tls, file)
+	if result == sqlite3.SQLITE_OK {
+		theDisk.synced[f.path] = content
+	}
+	return result
+}
+
+// read reads all of a file, by SQLite's handle: to close another one is to lose SQLite's locks.
+func (f diskFile) read(tls *libc.TLS, file uintptr) (content []byte, result int32) {
 	size := allocate(tls, int64(0))
-	defer sqlite3.Xsqlite3_free(tls, uintptr(unsafe.Pointer(size)))
 	to := uintptr(unsafe.Pointer(size))
-	if result := call[xFileSize](methods.FxFileSize)(tls, file, to); result != sqlite3.SQLITE_OK {
-		return result
+	defer sqlite3.Xsqlite3_free(tls, to)
+	if result := call[xFileSize](f.methods.FxFileSize)(tls, file, to); result != sqlite3.SQLITE_OK || *size == 0 {
+		return []byte{}, result
 	}
-	content := sqlite3.Xsqlite3_malloc(tls, int32(*size)+1) // not of nothing
-	defer sqlite3.Xsqlite3_free(tls, content)
-	if *size > 0 { // by SQLite's handle: to close another one is to lose SQLite's locks
-		if result := call[xRead](methods.FxRead)(tls, file, content, int32(*size), 0); result != sqlite3.SQLITE_OK {
-			return result
-		}
-	}
-	theDisk.synced[f.path] = bytes.Clone(libc.GoBytes(content, int(*size)))
-	return sqlite3.SQLITE_OK
+	many := int32(*size)
+	to = sqlite3.Xsqlite3_malloc(tls, many)
+	defer sqlite3.Xsqlite3_free(tls, to)
+	result = call[xRead](f.methods.FxRead)(tls, file, to, many, 0)
+	return bytes.Clone(libc.GoBytes(to, int(many))), result
 }
 
 // A failure is how much of what was not synced a power failure leaves.
@@ -178,6 +188,14 @@ func (f failure) mix(synced, written []byte) []byte {
 // openOnPower opens a file whose power can be cut.
 func openOnPower(t *testing.T, path string) *drivertest.Facade {
 	t.Helper()
+	d := drivertest.NewFacade(driverOnPower(t, path))
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// driverOnPower is openOnPower for who does not subscribe.
+func driverOnPower(t *testing.T, path string) driver.Driver {
+	t.Helper()
 	if err := registerDisk(); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +204,7 @@ func openOnPower(t *testing.T, path string) *drivertest.Facade {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))
+	d, err := sqllock.New(t.Context(), db, sqllock.SQLite, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
