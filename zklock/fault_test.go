@@ -90,7 +90,11 @@ func TestClosedSession(t *testing.T) {
 	if err := <-ended; !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Wait returns %v, want ErrGone", err)
 	}
-	<-heard
+	<-heard // of its connection, at first
+	until(t, "the holder's claim has ended", func() bool {
+		_, err := holder.Wait(limit(t), held)
+		return errors.Is(err, driver.ErrGone)
+	})
 	for d, c := range map[*zklock.Driver]driver.Claim{holder: held, waiter: waiting} {
 		claimed.IsGone(t, d, c)
 		release(t, d, acquire(t, d, claim("job", long))) // in a new session
