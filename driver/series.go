@@ -21,15 +21,21 @@ func NewID() string { return numbered(rand.Text()[:seriesLength], 1) }
 // NextID returns the ID that follows id in its series. If id is the last of its series, or belongs to none, it returns
 // the first of a new one.
 func NextID(id string) string {
+	series, number, ok := split(id)
+	if !ok || number >= lastNumber {
+		return NewID()
+	}
+	return numbered(series, number+1)
+}
+
+// split splits an ID into its series and its number, if it belongs to one.
+func split(id string) (series string, number uint64, ok bool) {
 	at := len(id) - digits
 	if at < 1 || id[at-1] != '_' {
-		return NewID()
+		return "", 0, false
 	}
 	number, err := strconv.ParseUint(id[at:], 10, 32)
-	if err != nil || number >= lastNumber {
-		return NewID()
-	}
-	return numbered(id[:at-1], number+1)
+	return id[:at-1], number, err == nil
 }
 
 func numbered(series string, number uint64) string {
@@ -40,4 +46,14 @@ func numbered(series string, number uint64) string {
 		b = append(b, byte('0'+number/scale%10))
 	}
 	return string(b)
+}
+
+// SeriesOf returns what all IDs of the series of an ID are greater than, and the greatest that may be one of them, in
+// the order of bytes. An ID that belongs to no series is both, as no other is one of its series.
+func SeriesOf(id string) (first, last string) {
+	series, _, ok := split(id)
+	if !ok {
+		return id, id
+	}
+	return series + "_", numbered(series, lastNumber)
 }
