@@ -16,11 +16,13 @@ const (
 	notQueued                     // it was not granted and did not want to wait
 	askAgain          = notQueued // from wait: a claim ahead is dead, so a request will find more
 	nothing   outcome = 3         // from wait: it waits as before
+	isAlone   outcome = 4         // it has its lock to itself: its state follows
 )
 
 // An answer is what routines return about a claim.
 type answer struct {
 	outcome outcome
+	alone   bool // it is there, and has no wake locks since nobody waits for it
 	status  driver.Status
 }
 
@@ -38,6 +40,9 @@ func readAnswer(scan func(...any) error) (a answer, err error) {
 	st := &a.status
 	err = scan(&a.outcome, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
 	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
+	if a.outcome == isAlone {
+		a.outcome, a.alone = isThere, true
+	}
 	return a, err
 }
 

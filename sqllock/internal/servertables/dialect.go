@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
@@ -62,7 +61,7 @@ func (d *Dialect) traits() driver.Traits {
 	return driver.Traits{
 		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration, MaxName: maxName,
 		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: adapt.Kinds,
+		Ops: kinds, Alone: 2, MaxInFlight: 2,
 	}
 }
 
@@ -76,6 +75,7 @@ var scripts embed.FS
 type routine string
 
 const (
+	doTogether       routine = "together"
 	requestClaim     routine = "request"
 	releaseClaim     routine = "release"
 	renewClaims      routine = "renew"
@@ -100,7 +100,7 @@ const (
 
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
-	releaseWakeLocks, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
+	releaseWakeLocks, doTogether, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
 	readPart, readPage, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
 	forgetEnds, retireLocks, readValue, setValue,
 }

@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A Driver is a client of the locks in a database.
 type Driver struct {
-	*adapt.Batches
-
 	dialect     *Dialect
 	endpoint    *endpoint
 	keep        time.Duration
@@ -31,6 +28,7 @@ type Driver struct {
 	sleepers    int          // for waiting
 	idle        idleConns    // on which nobody waits just now
 	notifier    notifier
+	followers   driver.Followers
 	sweeper     sweeper
 	others      Others
 	closing     sync.Once
@@ -75,7 +73,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		bulk:     newPool(e, q, forBulk),
 		delayed:  newPool(e, q, forDelayed),
 	}
-	l.Batches = adapt.New(l)
+	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.changed
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
 	l.idle.open = func(ctx context.Context) (*conn, error) { return q.open(ctx, e) }
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
@@ -91,7 +89,7 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 // Close implements [driver.Driver]. Claims live on until their TTL.
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
-		d.Batches.Close()
+		d.followers.Close()
 		// The last sweep needs a connection. The end of the pools wakes those who wait, who leave theirs with idle.
 		d.sweeper.stop()
 		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed}

@@ -19,19 +19,17 @@ const (
 	headPage  = 16
 )
 
-// Queue implements [adapt.Methods]. Which claims are granted follows from those that live: one whose way is free since
-// a claim ahead expired has not been told yet.
+// queue reads the first claims on a lock, so many, or all of them where most is 0. Which claims are granted follows
+// from those that live: one whose way is free since a claim ahead expired has not been told yet.
 //
 // A long queue is read in pages, each as it is at one instant, the later ones later. No claim is there twice, and none
 // is missing that was there all the time. One that ends meanwhile may still be there, and those behind it then wait as
 // they did before; one that joins the queue meanwhile may be missing.
-func (d *Driver) Queue(ctx context.Context, name string) ([]driver.Entry, error) {
-	return d.head(ctx, name, math.MaxInt, queuePage)
-}
-
-// Peek returns the first claims on a lock, in pages as Queue does.
-func (d *Driver) Peek(ctx context.Context, name string, n int) ([]driver.Entry, error) {
-	return d.head(ctx, name, n, min(max(n, headPage), queuePage))
+func (d *Driver) queue(ctx context.Context, name string, most int) ([]driver.Entry, error) {
+	if most == 0 {
+		return d.head(ctx, name, math.MaxInt, queuePage)
+	}
+	return d.head(ctx, name, most, min(max(most, headPage), queuePage))
 }
 
 // head reads the first n claims that live, with statements that look at so many claims.

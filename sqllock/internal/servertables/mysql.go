@@ -37,8 +37,8 @@ var MySQL = &Dialect{
 	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
 	ended:   endedByDelimiter,
 	helpers: []routine{
-		"shorten", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "state", "hang", "withdraw",
-		"passany", "extend", "hangany",
+		"shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "state", "hang",
+		"withdraw", "passany", "extend", "hangany",
 	},
 	busy:      []string{"1213", "1020", "3101"},
 	rowLocked: []string{"1205"},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/adapt"
 )
 
 // A notifier keeps a subscription for each claim of this client about which there may be news.
@@ -24,19 +23,20 @@ type notifier struct {
 	sweepAt    int
 }
 
-// A subscription is for a claim that waits, or whose Wait is going on. A granted claim that nobody asks about has none.
+// A subscription is for a claim that waits, or about which somebody wants to know. A granted claim that nobody asks
+// about has none.
 type subscription struct {
 	claim   driver.Claim // with its token
 	told    driver.Status
-	news    adapt.Mailbox[notice]
+	news    chan notice // has the latest one, until somebody takes it
 	waiters int
 	until   time.Time          // nobody asks after that
 	stop    context.CancelFunc // of the wait for this claim that is under way, or nil
 
-	listeners adapt.Listeners // called with each notice
+	listeners map[*func()]struct{} // called with each notice
 }
 
-// A notice is what Wait returns.
+// A notice is what wait returns.
 type notice struct {
 	status driver.Status
 	err    error
@@ -52,6 +52,13 @@ type awaited struct {
 }
 
 const firstSweep = 64
+
+// awaits reports whether claims of this client wait for a lock.
+func (n *notifier) awaits(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.awaited[name] != nil
+}
 
 // answered notes what the caller was told about a claim.
 func (n *notifier) answered(c driver.Claim, st driver.Status, err error) {
@@ -83,8 +90,14 @@ func (n *notifier) tellLocked(p *subscription, news notice) {
 	if p == nil {
 		return
 	}
-	p.news.Put(news) // before the listeners, who ask for it
-	p.listeners.Call()
+	select {
+	case <-p.news:
+	default: // there is none, or it was taken
+	}
+	p.news <- news // before the listeners, who ask for it
+	for moved := range p.listeners {
+		(*moved)()
+	}
 	switch {
 	case news.err != nil:
 		n.removeLocked(p)
@@ -101,7 +114,10 @@ func (n *notifier) add(c driver.Claim, told driver.Status) *subscription {
 		n.byID, n.awaited, n.sweepAt = make(map[string]*subscription), make(map[string]*awaited), firstSweep
 	}
 	c.Token = told.Token
-	p := &subscription{claim: c, told: told, news: adapt.NewMailbox[notice](), until: time.Now().Add(2 * c.TTL)}
+	p := &subscription{
+		claim: c, told: told, news: make(chan notice, 1), until: time.Now().Add(2 * c.TTL),
+		listeners: make(map[*func()]struct{}),
+	}
 	n.byID[c.ID] = p
 	if len(n.byID) > n.sweepAt {
 		n.sweep(time.Now())
@@ -148,7 +164,7 @@ func (n *notifier) leaveAwaited(p *subscription) {
 
 // tidy drops a subscription for which no more news are expected.
 func (n *notifier) tidy(p *subscription) {
-	if p.waiters == 0 && p.told.Granted && p.news.IsEmpty() {
+	if p.waiters == 0 && p.told.Granted && len(p.news) == 0 {
 		n.removeLocked(p)
 	}
 }
@@ -167,18 +183,18 @@ func (n *notifier) inBackground(open context.Context, f func()) bool {
 // close waits for those who wait, whose connections the end of the session has ended.
 func (n *notifier) close() { n.ended.Wait() }
 
-// Listen implements [adapt.Methods].
-func (d *Driver) Listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
+// listen has moved called with the news of a granted claim, until stop is called.
+func (d *Driver) listen(_ context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	p, n := d.enter(c), &d.notifier
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	remove := p.listeners.Add(moved)
-	if !p.news.IsEmpty() {
+	p.listeners[&moved] = struct{}{}
+	if len(p.news) > 0 {
 		moved()
 	}
 	return func() {
 		n.mu.Lock()
-		remove()
+		delete(p.listeners, &moved)
 		n.mu.Unlock()
 		d.leave(p)
 	}, nil

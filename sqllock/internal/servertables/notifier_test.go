@@ -42,11 +42,11 @@ func TestNotifierForgetsWhatIsGranted(t *testing.T) {
 	for range 2 {
 		n.answered(c, st, nil)
 	}
-	if news := <-p.news.Word(); !news.status.Granted {
+	if news := <-p.news; !news.status.Granted {
 		t.Errorf("the news is %+v; want that it is granted", news)
 	}
 	n.answered(c, st, nil)
-	if !p.news.IsEmpty() {
+	if len(p.news) > 0 {
 		t.Error("it is told of the grant again")
 	}
 	n.tidy(p)

@@ -40,8 +40,8 @@ var Postgres = &Dialect{
 		"SET LOCAL client_min_messages = warning;\n\n",
 	ended: endedBySemicolon,
 	helpers: []routine{
-		"now", "bell", "shorten", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "carry", "withdraw",
-		"place", "hang",
+		"now", "bell", "shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter",
+		"carry", "withdraw", "place", "hang",
 	},
 	busy:      []string{"40001", "40P01", "57014"},
 	rowLocked: []string{"55P03"},
@@ -111,6 +111,7 @@ var postgresFacts = slices.Concat(health.Postgres, []health.Fact{
 // inRoutines are the settings of routines that programs call. They are not the session's, which may be shared.
 const inRoutines = " SET lock_timeout = '800ms'" + // below deadlock_timeout, after which the server logs who waits
 	" SET enable_seqscan = off" + // plans are made while tables are small, and used when they have grown
+	" SET enable_bitmapscan = off" + // it reads all of a queue, where its first claim is wanted
 	" SET plan_cache_mode = force_generic_plan" + // planning takes longer than looking at a few rows
 	" SET jit = off"
 

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Release implements [adapt.Methods].
-func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
+// release takes a claim out of its queue.
+func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		wakeLock := l.wakeLocks.held(c.ID)
 		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
@@ -24,15 +24,15 @@ func (d *Driver) Release(ctx context.Context, c driver.Claim) error {
 	return err
 }
 
-// Break implements [adapt.Methods].
-func (d *Driver) Break(ctx context.Context, name, id string) error {
+// breakClaim ends a claim by force.
+func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
 		return l.conn.done(ctx, breakClaim, []byte(name), id)
 	})
 }
 
-// Revoke implements [adapt.Methods].
-func (d *Driver) Revoke(ctx context.Context, name, id string) error {
+// revoke asks a holder to let go.
+func (d *Driver) revoke(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
 		return l.conn.done(ctx, revokeClaim, []byte(name), id)
 	})

@@ -13,9 +13,27 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Renew implements [adapt.Methods]. It uses connections of its own, so that leases do not wait for requests; and a
+// renewAll renews those claims of a batch that are only to be kept alive.
+func (d *Driver) renewAll(
+	ctx context.Context, batch []driver.Op, places []int, answer func(int, driver.Result),
+) {
+	claims := make([]driver.Claim, len(places))
+	for k, i := range places {
+		claims[k] = batch[i].Claim
+	}
+	results, err := d.renew(ctx, claims)
+	for k, i := range places {
+		if err != nil {
+			answer(i, driver.Result{Err: err})
+		} else {
+			answer(i, results[k])
+		}
+	}
+}
+
+// renew renews claims in one statement. It uses connections of its own, so that leases do not wait for requests; and a
 // claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
-func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
 	answers, err := d.extend(ctx, claims)
 	if err != nil {
 		return nil, err
@@ -29,7 +47,7 @@ func (d *Driver) Renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		case a.outcome == nothing:
 			r.Err = errRowLocked
 		case a.outcome == isGone && claims[i].Token == 0: // it may not have been queued yet
-			r.Status, r.Err = d.Request(ctx, claims[i])
+			r.Status, r.Err = d.request(ctx, claims[i])
 		}
 		d.notifier.answered(claims[i], r.Status, r.Err)
 		results[i] = r

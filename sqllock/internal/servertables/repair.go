@@ -2,6 +2,7 @@ package servertables
 
 import (
 	"context"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -23,7 +24,7 @@ func (d *Driver) repairWakeLocks(claims []driver.Claim, answers []answer) {
 		if l == nil {
 			continue
 		}
-		isBare := answers[i].outcome == isThere && !held && l.wakeLocks.wanted(c.ID)
+		isBare := answers[i].outcome == isThere && !answers[i].alone && !held && l.wakeLocks.wanted(c.ID)
 		isOver := held && l.wakeLocks.isStale(c.ID, answers[i])
 		if !isBare && !isOver {
 			continue
@@ -90,6 +91,13 @@ func (p *pool) wakeLane(c driver.Claim) (l *lane, held bool) {
 		}
 	}
 	return emptiest, false
+}
+
+// hasWakeLock reports whether a lane has wake locks of a claim.
+func (p *pool) hasWakeLock(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.lanes, func(l *lane) bool { return l.wakeLocks.held(id) > 0 })
 }
 
 // releaseElsewhere releases the wake locks of a claim that is over, if another lane has them than the one that ended

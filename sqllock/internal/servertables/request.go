@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Request implements [adapt.Methods]. A claim that is in its queue stays there, whatever becomes of asking again.
-func (d *Driver) Request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
+// request queues a claim, or renews it. A claim that is in its queue stays there, whatever becomes of asking again.
+func (d *Driver) request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	for {
 		last := st
 		st, err = d.requestOnce(ctx, c)
@@ -33,9 +33,10 @@ const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
+		first, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), take)
+			c.Queue, []byte(c.Owner), []byte(c.Value), take, first, last)
 		if err != nil {
 			return driver.Status{}, err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Value implements [adapt.Methods].
-func (d *Driver) Value(ctx context.Context, name string) (driver.Value, error) {
+// value reads what a lock keeps between its holders.
+func (d *Driver) value(ctx context.Context, name string) (driver.Value, error) {
 	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (v driver.Value, err error) {
 		err = l.conn.rows(ctx, readValue, []any{[]byte(name)}, func(scan func(...any) error) error {
 			v, err = scanValue(scan)
@@ -25,8 +25,8 @@ func scanValue(scan func(...any) error) (driver.Value, error) {
 	return driver.Value{Text: string(text), Token: uint64(token), Set: time.UnixMicro(set)}, err
 }
 
-// SetValue implements [adapt.Methods].
-func (d *Driver) SetValue(ctx context.Context, c driver.Claim, v driver.Value) error {
+// setValue sets what a lock keeps between its holders.
+func (d *Driver) setValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	return d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
 		n, err := l.conn.number(ctx, setValue,
 			[]byte(c.Name), c.ID, int64(c.Token), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))

@@ -8,12 +8,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Wait implements [adapt.Methods].
-func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
+// wait blocks until there is news of a claim.
+func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	p := d.enter(c)
 	defer d.leave(p)
 	select {
-	case n := <-p.news.Word():
+	case n := <-p.news:
 		return n.status, n.err
 	case <-d.requests.open.Done():
 		return driver.Status{}, driver.ErrClosed
@@ -22,7 +22,7 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	}
 }
 
-// enter begins a Wait. A claim that is not known was granted by the answer to its request.
+// enter begins a wait. A claim that is not known was granted by the answer to its request.
 func (d *Driver) enter(c driver.Claim) *subscription {
 	n := &d.notifier
 	n.mu.Lock()
@@ -40,7 +40,7 @@ func (d *Driver) enter(c driver.Claim) *subscription {
 	case !p.told.Granted && d.endpoint.shared.Load():
 		d.pollSoon()
 	case !p.told.Granted:
-		d.queue(p)
+		d.await(p)
 	}
 	return p
 }
@@ -53,9 +53,9 @@ func (d *Driver) leave(p *subscription) {
 	n.tidy(p)
 }
 
-// queue adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
+// await adds a claim to those that are waited for. One that is older than the claim which is being waited for takes its
 // place, because it may be granted first; and so does one that comes when that claim is gone. See isLeft.
-func (d *Driver) queue(p *subscription) {
+func (d *Driver) await(p *subscription) {
 	n, name := &d.notifier, p.claim.Name
 	l := n.awaited[name]
 	if l == nil {
@@ -96,7 +96,7 @@ func (d *Driver) follow(l *awaited) {
 			d.toCrowd(l)
 			return
 		}
-		w := d.wait(conn, p)
+		w := d.sleep(conn, p)
 		if d.isLeft(ctx, w) {
 			conn = nil
 			continue
@@ -123,8 +123,8 @@ type wait struct {
 	err    error
 }
 
-// wait begins to wait in the server for a claim.
-func (d *Driver) wait(c *conn, p *subscription) *wait {
+// sleep begins to wait in the server for a claim.
+func (d *Driver) sleep(c *conn, p *subscription) *wait {
 	w := &wait{conn: c, on: p, ended: make(chan struct{})}
 	sleeps := d.endpoint.wakeLocks() > 0
 	go func() { // ends soon after longestWait, also once the driver is closed: see closingGrace

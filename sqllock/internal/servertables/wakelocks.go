@@ -70,6 +70,9 @@ func (w *wakeLocks) held(id string) int64 {
 func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if a.alone {
+		return
+	}
 	if taken && a.outcome == isThere {
 		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
 		return

@@ -7,14 +7,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watchPause is how often Watch looks: it has to look, because only the owners of claims are woken.
+// watchPause is how often changed looks: it has to look, because only the owners of claims are woken.
 const watchPause = 100 * time.Millisecond
 
 // A digest changes with a queue, though not when claims are renewed.
 type digest struct{ length, last, marks int64 }
 
-// Watch implements [adapt.Methods]. It also notices claims that expire.
-func (d *Driver) Watch(ctx context.Context, name string) error {
+// changed blocks until a queue has changed. It also notices claims that expire.
+func (d *Driver) changed(ctx context.Context, name string) error {
 	first, err := d.digest(ctx, name)
 	for now := first; err == nil && now == first; {
 		if err = driver.Sleep(ctx, watchPause); err == nil {

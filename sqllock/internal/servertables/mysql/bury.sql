@@ -7,7 +7,7 @@ CREATE PROCEDURE holdfast1_bury(
 	OUT o_dead BIGINT, OUT o_taken BIGINT, OUT o_last BIGINT
 ) SQL SECURITY INVOKER
 BEGIN
-	DECLARE v_live BIGINT;
+	DECLARE v_live, v_until BIGINT;
 	SELECT MIN(token) INTO v_live FROM (
 		SELECT token, deadline FROM holdfast_claims FORCE INDEX (holdfast_claims_queue)
 		WHERE name = p_name AND granted = p_granted AND NOT p_granted AND token > p_after ORDER BY token LIMIT p_most
@@ -24,6 +24,10 @@ BEGIN
 	ON DUPLICATE KEY UPDATE
 		token = VALUES(token), released = VALUES(released),
 		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
+	SELECT MAX(e.deadline) INTO v_until FROM holdfast_claims c FORCE INDEX (holdfast_claims_queue)
+	STRAIGHT_JOIN holdfast_ends e ON e.name = c.name AND e.id = c.id
+	WHERE c.name = p_name AND c.granted = p_granted AND c.token > p_after AND c.token <= o_last AND c.deadline <= p_now;
+	CALL holdfast1_bar(p_name, p_now, v_until);
 	DELETE c FROM holdfast_claims c FORCE INDEX (holdfast_claims_queue)
 	WHERE c.name = p_name AND c.granted = p_granted AND c.token > p_after AND c.token <= o_last AND c.deadline <= p_now;
 	SET o_taken = ROW_COUNT();

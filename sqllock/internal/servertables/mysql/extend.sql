@@ -16,6 +16,17 @@ BEGIN
 	WHERE ABS(t.ttl) < c.ttl AND c.deadline > p_now AND t.token IN (0, c.token) AND (t.ttl < 0 OR NOT c.detached)
 	ON DUPLICATE KEY UPDATE deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
 
+	INSERT INTO holdfast_locks (name, token, released, ttl, deadline)
+	SELECT l.name, 0, 0, t.ttl, p_now + t.ttl FROM (
+		SELECT DISTINCT name, id, token, ttl FROM JSON_TABLE(p_claims, '$[*]' COLUMNS (
+			name VARCHAR(2048) PATH '$[0]', id VARCHAR(64) PATH '$[1]', token BIGINT PATH '$[2]', ttl BIGINT PATH '$[3]'
+		)) j
+	) t
+	STRAIGHT_JOIN holdfast_locks l ON l.name = UNHEX(t.name)
+	WHERE l.id = CAST(t.id AS BINARY) AND l.deadline > p_now AND t.token IN (0, l.token) AND t.ttl >= l.ttl
+	FOR UPDATE SKIP LOCKED
+	ON DUPLICATE KEY UPDATE ttl = VALUES(ttl), deadline = VALUES(deadline);
+
 	INSERT INTO holdfast_claims
 		(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value, detached)
 	SELECT c.name, c.id, 0, 0, 0, ABS(t.ttl), p_now + ABS(t.ttl), 0, 0, 0, '', '', t.ttl < 0 FROM (

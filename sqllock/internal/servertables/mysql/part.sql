@@ -17,5 +17,9 @@ BEGIN
 			WHERE name = p_name AND granted = 0 AND token > v_after ORDER BY token LIMIT p_look)
 		ORDER BY token LIMIT p_look
 	) s STRAIGHT_JOIN holdfast_locks l STRAIGHT_JOIN holdfast_claims c
-	WHERE l.name = p_name AND c.name = p_name AND c.id = s.id ORDER BY c.token;
+	WHERE l.name = p_name AND c.name = p_name AND c.id = s.id
+	UNION ALL
+	SELECT id, token, weight, units, ttl, deadline - v_now, since, owner, value
+	FROM holdfast_locks WHERE name = p_name AND id <> '' AND token > p_after
+	ORDER BY 2;
 END

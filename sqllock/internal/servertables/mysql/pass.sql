@@ -3,7 +3,7 @@
 CREATE PROCEDURE holdfast1_pass(p_name VARBINARY(1024), p_released BIGINT) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	DECLARE v_sum, v_limit BIGINT;
+	DECLARE v_sum, v_limit, v_until BIGINT;
 	DECLARE v_waits TINYINT;
 	INSERT INTO holdfast_ends (name, id, token, released, deadline)
 	SELECT c.name, c.id, c.token, 1, v_now + c.ttl FROM holdfast_claims c
@@ -11,6 +11,9 @@ BEGIN
 	ON DUPLICATE KEY UPDATE
 		token = VALUES(token), released = VALUES(released),
 		deadline = GREATEST(holdfast_ends.deadline, VALUES(deadline));
+	SELECT MAX(e.deadline) INTO v_until FROM holdfast_claims c STRAIGHT_JOIN holdfast_ends e ON e.name = c.name AND e.id = c.id
+	WHERE c.name = p_name AND c.granted IN (0, 1) AND c.token <= p_released;
+	CALL holdfast1_bar(p_name, v_now, v_until);
 	DELETE c FROM holdfast_claims c FORCE INDEX (holdfast_claims_queue)
 	WHERE c.name = p_name AND c.granted IN (0, 1) AND c.token <= p_released;
 	UPDATE holdfast_locks SET released = 0, noted = 0 WHERE name = p_name;

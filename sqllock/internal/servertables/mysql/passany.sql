@@ -1,17 +1,21 @@
--- Carries out releases that were only noted in the rows of any of these locks, each in a transaction of its own. Takes a JSON
--- array of arrays that begin with a name in hexadecimal. Returns the names of locks that somebody else has rows of locked, their
+-- Carries out releases that were only noted in the rows of any of these locks, each in a transaction of its own, and moves claims
+-- to the queue that have their locks to themselves and are now left alone, or are to live for a shorter TTL. Takes a JSON
+-- array of arrays that begin with name in hexadecimal, ID, token, and TTL, and whether to renew. Returns the names of locks that somebody else has rows of locked, their
 -- own or those of claims, with commas between them: it does not wait for these. Which claims have to be changed shows only when
 -- that is done, so it looks first at those up to the last that is granted if all live, of 200 at most; a wait for any other lasts
 -- for as long as the session allows.
-CREATE PROCEDURE holdfast1_passany(p_claims LONGTEXT CHARACTER SET utf8mb4, OUT o_busy LONGTEXT CHARACTER SET ascii)
+CREATE PROCEDURE holdfast1_passany(p_claims LONGTEXT CHARACTER SET utf8mb4, p_extend TINYINT, OUT o_busy LONGTEXT CHARACTER SET ascii)
 SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_name VARBINARY(1024);
 	DECLARE v_released, v_next, v_rows, v_free BIGINT;
 	DECLARE v_end TINYINT DEFAULT 0;
 	DECLARE noted CURSOR FOR
-		SELECT DISTINCT l.name FROM JSON_TABLE(p_claims, '$[*]' COLUMNS (name VARCHAR(2048) PATH '$[0]')) t
-		STRAIGHT_JOIN holdfast_locks l ON l.name = UNHEX(t.name) WHERE l.released > 0;
+		SELECT DISTINCT l.name FROM JSON_TABLE(p_claims, '$[*]' COLUMNS (
+			name VARCHAR(2048) PATH '$[0]', id VARCHAR(64) PATH '$[1]', ttl BIGINT PATH '$[3]'
+		)) t
+		STRAIGHT_JOIN holdfast_locks l ON l.name = UNHEX(t.name)
+		WHERE l.released > 0 OR p_extend AND l.id = CAST(t.id AS BINARY) AND t.ttl < l.ttl; -- below 0 if it is left alone
 	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_end = 1;
 
 	SET o_busy = '';

@@ -1,6 +1,6 @@
 -- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, which is negative if the
 -- claim is left alone, and 1 to hang up the claim's bells, with spaces between them, and whether to renew. Returns for each line
--- an answer (0 the state follows, 1 gone, 3 nothing is known) and the state. Where somebody has a row locked it does not wait,
+-- an answer (0 the state follows, 1 gone, 3 nothing is known, 4 as request does) and the state. Where somebody has a row locked it does not wait,
 -- since the other claims have nothing to do with that: of this one nothing is known. Each statement is about all claims: one
 -- that was renewed is known by its deadline. Who is first or last in a queue is read from its ends, however long it is.
 CREATE PROCEDURE holdfast1_renew(p_claims LONGTEXT CHARACTER SET ascii, p_extend TINYINT) SQL SECURITY INVOKER
@@ -15,7 +15,7 @@ BEGIN
 	END;
 
 	SET v_claims = IF(p_claims = '', '[]', CONCAT('[["', REPLACE(REPLACE(v_claims, ' ', '","'), '\n', '"],["'), '"]]'));
-	CALL holdfast1_passany(v_claims, v_busy);
+	CALL holdfast1_passany(v_claims, p_extend, v_busy);
 	SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 	START TRANSACTION;
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
@@ -28,12 +28,14 @@ BEGIN
 	SELECT
 		CASE
 			WHEN FIND_IN_SET(t.name, v_busy) THEN 3
+			WHEN l.id = CAST(t.id AS BINARY) AND l.deadline > v_now AND t.token IN (0, l.token)
+				THEN IF(NOT p_extend OR l.deadline = v_now + ABS(t.ttl), 4, 3)
 			WHEN c.id IS NULL THEN 1
 			WHEN NOT p_extend OR c.detached AND t.ttl > 0 THEN 0
 			ELSE IF(c.deadline = v_now + ABS(t.ttl), 0, 3)
 		END,
-		COALESCE(c.token, 0), COALESCE(c.granted, 0),
-		COALESCE(IF(p_extend AND c.detached AND t.ttl > 0, LEAST(c.ttl, c.deadline - v_now), c.ttl), 0), -- it was left alone since
+		COALESCE(c.token, l.token, 0), COALESCE(c.granted, 1),
+		COALESCE(IF(p_extend AND c.detached AND t.ttl > 0, LEAST(c.ttl, c.deadline - v_now), c.ttl), l.ttl, 0), -- it was left alone since
 		CASE WHEN c.granted = 0 AND c.token = (
 			SELECT o.token FROM holdfast_claims o
 			WHERE o.name = c.name AND o.granted = 0 AND o.deadline > v_now ORDER BY o.token LIMIT 1
@@ -58,7 +60,7 @@ BEGIN
 	)) t
 	LEFT JOIN holdfast_claims c
 		ON c.name = UNHEX(t.name) AND c.id = CAST(t.id AS BINARY) AND c.deadline > v_now AND t.token IN (0, c.token)
-	LEFT JOIN holdfast_locks l ON l.name = c.name
+	LEFT JOIN holdfast_locks l ON l.name = UNHEX(t.name)
 	ORDER BY t.n;
 	COMMIT;
 END

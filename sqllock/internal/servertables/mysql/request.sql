@@ -1,12 +1,14 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
--- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
--- 2 not queued) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
--- goes on.
+-- stays in the queue when it has to wait, whether to hang up its bells, and between what the IDs of its series are; for an ID of
+-- none that is the ID, twice. Returns an answer (0 the state follows, 1 gone, 2 not queued, 4 it has the lock to itself, without
+-- bells, since nobody waits for it: the state follows) and the state. Where there are too many dead claims ahead for one call,
+-- retry is a microsecond: the next call goes on.
 CREATE PROCEDURE holdfast1_request(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_weight BIGINT, p_units BIGINT, p_ttl BIGINT,
-	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT
+	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT,
+	p_first VARBINARY(64), p_last VARBINARY(64)
 ) SQL SECURITY INVOKER
-BEGIN
+whole: BEGIN
 	DECLARE v_now, v_token, v_ttl, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
 	DECLARE v_waits, v_granted, v_left TINYINT;
 	DECLARE v_alone TINYINT DEFAULT p_ttl < 0;
@@ -21,6 +23,17 @@ BEGIN
 		RESIGNAL;
 	END;
 
+	IF p_token = 0 AND NOT v_alone THEN
+		SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
+		UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), weight = p_weight, units = p_units, ttl = p_ttl,
+			deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value, id = p_id
+		WHERE name = p_name AND id = '' AND NOT queued AND released = 0
+			AND (barred <= v_now OR ended > p_first AND ended < p_id);
+		IF ROW_COUNT() > 0 THEN
+			SELECT 4, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
+			LEAVE whole;
+		END IF;
+	END IF;
 	SET p_ttl = ABS(p_ttl);
 	CALL holdfast1_enter(p_name);
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
@@ -44,15 +57,23 @@ BEGIN
 		SET v_more = v_waits IS NULL;
 		SELECT granted, revoked INTO v_granted, v_revoked FROM holdfast_claims WHERE name = p_name AND id = p_id;
 	ELSE
-		SELECT deadline INTO v_ended FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline > v_now;
+		SELECT MAX(deadline) INTO v_ended FROM holdfast_ends
+		WHERE name = p_name AND id BETWEEN p_id AND p_last AND deadline > v_now;
 		IF p_token <> 0 OR v_ended IS NOT NULL THEN
 			SET v_answer = 1;
 		ELSE
 			CALL holdfast1_settle(p_name, v_now, v_sum, v_limit, v_waits);
 			SET v_more = v_waits IS NULL;
 			SET v_granted = v_waits IS FALSE AND v_sum + p_weight <= LEAST(v_limit, p_units);
-			IF v_granted OR p_stay THEN
-				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)) WHERE name = p_name;
+			IF v_granted AND v_sum = 0 AND NOT v_alone THEN -- it has the lock to itself
+				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), queued = 0, weight = p_weight,
+					units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value, id = p_id
+				WHERE name = p_name;
+				COMMIT;
+				SELECT 4, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
+				LEAVE whole;
+			ELSEIF v_granted OR p_stay THEN
+				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), queued = 1 WHERE name = p_name;
 				SET v_token = LAST_INSERT_ID(), v_new = 1;
 				INSERT INTO holdfast_claims
 					(name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value, detached)

@@ -3,14 +3,31 @@
 -- Names, owners and values are bytes. Times are microseconds since 1970 by the server's clock, and TTLs microseconds.
 -- No index of claims has the deadline in it, which each renewal changes. InnoDB locks what is next to a row that breaks a
 -- unique index, so there is none but the primary keys.
+--
+-- A claim that has its lock to itself is in the lock's row, and so is how the last of these ended: taking such a lock, and
+-- releasing it, writes one row each time. Whoever has to wait first moves that claim to the queue; see spill. IDs come in series,
+-- and whoever uses one of a series has done with all before it. So what was released last stands for all that its client has
+-- released here before, and until barred only later ones of its series get the lock at once.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
 	name     VARBINARY(1024) NOT NULL PRIMARY KEY,
 	token    BIGINT          NOT NULL, -- the greatest so far
-	released BIGINT          NOT NULL, -- the token up to which claims were released, while some of them are still here; else 0
-	noted    BIGINT          NOT NULL DEFAULT 0 -- how many these are
+	released BIGINT          NOT NULL, -- the token up to which claims were released, while some of them are still queued; else 0
+	noted    BIGINT          NOT NULL DEFAULT 0, -- how many these are
+	queued   TINYINT         NOT NULL DEFAULT 0, -- claims are queued, or were when a request looked last
+	id       VARBINARY(64)   NOT NULL DEFAULT '', -- of the claim that has the lock to itself, under token; else empty
+	weight   BIGINT          NOT NULL DEFAULT 0, -- of that claim, and what follows, as among those that are queued
+	units    BIGINT          NOT NULL DEFAULT 0,
+	ttl      BIGINT          NOT NULL DEFAULT 0,
+	deadline BIGINT          NOT NULL DEFAULT 0,
+	since    BIGINT          NOT NULL DEFAULT 0,
+	owner    BLOB,
+	value    MEDIUMBLOB,
+	ended    VARBINARY(64)   NOT NULL DEFAULT '', -- the claim that was released last, while it had the lock to itself
+	under    BIGINT          NOT NULL DEFAULT 0, -- its token
+	barred   BIGINT          NOT NULL DEFAULT 0 -- until when late copies of the requests of all claims that ended are barred
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
-CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted, that shares its lock or has it with others behind it
 	name     VARBINARY(1024) NOT NULL,
 	id       VARBINARY(64)   NOT NULL,
 	token    BIGINT          NOT NULL, -- place in the queue, and fencing token

@@ -26,6 +26,7 @@ BEGIN
 			SET v_answer = 0;
 		ELSEIF v_released IS NULL AND p_token = 0 THEN
 			REPLACE INTO holdfast_ends (name, id, token, released, deadline) VALUES (p_name, p_id, 0, 0, v_now + p_ttl);
+			CALL holdfast1_bar(p_name, v_now, v_now + p_ttl);
 		END IF;
 	ELSEIF v_deadline <= v_now THEN
 		CALL holdfast1_finish(p_name, p_id, v_token, v_ttl, 0, v_now, v_now);

@@ -6,6 +6,8 @@ CREATE FUNCTION holdfast1_bury(
 	p_name bytea, p_now bigint, p_granted boolean, p_after bigint, p_most bigint,
 	OUT o_dead bigint, OUT o_taken bigint, OUT o_last bigint
 ) LANGUAGE plpgsql AS $$
+DECLARE
+	v_until bigint;
 BEGIN
 	WITH page AS (
 		SELECT id, token, deadline FROM holdfast_claims
@@ -22,7 +24,12 @@ BEGIN
 		SELECT p_name, id, token, false, p_now + ttl FROM taken
 		ON CONFLICT (name, id) DO UPDATE SET token = excluded.token, released = excluded.released,
 			deadline = greatest(holdfast_ends.deadline, excluded.deadline)
+		RETURNING deadline
 	)
-	SELECT count(*), (SELECT count(*) FROM taken), coalesce(max(token), p_after) INTO o_dead, o_taken, o_last FROM dead;
+	SELECT count(*), (SELECT count(*) FROM taken), coalesce(max(token), p_after), (SELECT max(deadline) FROM barred)
+	INTO o_dead, o_taken, o_last, v_until FROM dead;
+	IF v_until IS NOT NULL THEN
+		PERFORM holdfast1_bar(p_name, p_now, v_until);
+	END IF;
 END
 $$;

@@ -15,5 +15,8 @@ LANGUAGE sql SET search_path FROM CURRENT AS $$
 		(SELECT * FROM holdfast_claims w
 			WHERE w.name || '' = p_name AND NOT w.granted AND w.token > greatest(p_after, l.released, l.head - 1)
 			ORDER BY w.token LIMIT p_look)
+		UNION ALL
+		(SELECT l.name, l.id, l.token, l.weight, l.units, l.ttl, l.deadline, l.since, true, false, l.owner, l.value, false
+			WHERE l.id <> '' AND l.token > p_after)
 	) c WHERE l.name = p_name ORDER BY c.token LIMIT p_look
 $$;

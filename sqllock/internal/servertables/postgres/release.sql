@@ -1,4 +1,5 @@
--- Releases a claim, and rings its bells. Where it has its lock to itself, and another was queued behind it, that is only noted
+-- Releases a claim, and rings its bells. One that has the lock to itself is in the row of the lock, which keeps its ID. One that
+-- has it with others behind it stays where it is, and its release is only noted
 -- in the row of the lock: from then on it has ended, and the next one has the lock, though its row does not say so yet.
 -- Whoever enters the queue next carries that out; 200 are noted at most, so that this does not take long. Any other claim goes
 -- the longer way, withdraw. Takes name, ID, token or 0, TTL, and how many bells it has in this session: the first is for its
@@ -7,7 +8,13 @@ CREATE FUNCTION holdfast1_release(p_name bytea, p_id text, p_token bigint, p_ttl
 RETURNS integer LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
 	v_answer integer := 0;
+	v_now    bigint := holdfast1_now();
 BEGIN
+	UPDATE holdfast_locks SET id = '', ended = id, under = token, barred = greatest(barred, v_now + ttl)
+	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now;
+	IF FOUND THEN
+		RETURN 0;
+	END IF;
 	PERFORM FROM holdfast_locks WHERE name = p_name AND token > p_token FOR UPDATE; -- and then look at what is committed
 	IF FOUND THEN
 		UPDATE holdfast_locks l SET released = p_token, noted = noted + 1 FROM holdfast_claims c

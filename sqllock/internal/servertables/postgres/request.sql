@@ -1,21 +1,33 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
--- stays in the queue when it has to wait, and whether to hang up its bells. Returns an answer (0 the state follows, 1 gone,
--- 2 not queued) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
+-- stays in the queue when it has to wait, whether to hang up its bells, and between what the IDs of its series are; for an ID of
+-- none that is the ID, twice. Returns an answer (0 the state follows, 1 gone, 2 not queued, 4 it has the lock to itself, without
+-- bells, since nobody waits for it: the state follows) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
 -- goes on.
 CREATE FUNCTION holdfast1_request(
 	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
-	p_owner bytea, p_value bytea, p_bells boolean
+	p_owner bytea, p_value bytea, p_bells boolean, p_first text, p_last text
 )
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
-	v_now   bigint;
+	v_now   bigint := holdfast1_now();
 	v_alone boolean := p_ttl < 0;
 	v_claim record;
 	v_front record;
 	v_more  boolean := false; -- settling took more than one call
 BEGIN
+	IF p_token = 0 AND NOT v_alone THEN
+		UPDATE holdfast_locks SET token = greatest(token + 1, v_now), id = p_id, weight = p_weight, units = p_units, ttl = p_ttl,
+			deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value
+		WHERE name = p_name AND id = '' AND NOT queued AND released = 0
+			AND (barred <= v_now OR ended > p_first AND ended < p_id)
+		RETURNING holdfast_locks.token INTO token;
+		IF FOUND THEN
+			RETURN QUERY SELECT 4, token, true, p_ttl, 0::bigint, false, false;
+			RETURN;
+		END IF;
+	END IF;
 	answer := 0;
 	p_ttl := abs(p_ttl);
 	PERFORM holdfast1_enter(p_name);
@@ -39,15 +51,22 @@ BEGIN
 		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
 		v_more := v_front.o_waits IS NULL;
 	ELSIF p_token <> 0 OR EXISTS (
-		SELECT FROM holdfast_ends WHERE name = p_name AND id = p_id AND deadline - v_now > 0
+		SELECT FROM holdfast_ends WHERE name = p_name AND id BETWEEN p_id AND p_last AND deadline - v_now > 0
 	) THEN
 		answer := 1;
 	ELSE
 		SELECT * INTO v_front FROM holdfast1_settle(p_name, v_now);
 		v_more := v_front.o_waits IS NULL;
 		granted := v_front.o_waits IS FALSE AND v_front.o_sum + p_weight <= least(v_front.o_limit, p_units);
-		IF granted OR p_stay THEN
-			UPDATE holdfast_locks SET token = greatest(token + 1, v_now),
+		IF granted AND v_front.o_sum = 0 AND NOT v_alone THEN -- it has the lock to itself
+			UPDATE holdfast_locks SET token = greatest(token + 1, v_now), head = greatest(token + 1, v_now), queued = false,
+				id = p_id, weight = p_weight, units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now,
+				owner = p_owner, value = p_value
+			WHERE name = p_name RETURNING holdfast_locks.token INTO token;
+			RETURN QUERY SELECT 4, token, true, p_ttl, 0::bigint, false, false;
+			RETURN;
+		ELSIF granted OR p_stay THEN
+			UPDATE holdfast_locks SET token = greatest(token + 1, v_now), queued = true,
 				head = CASE WHEN v_front.o_waits IS FALSE AND v_front.o_sum = 0 THEN greatest(token + 1, v_now) ELSE head END
 			WHERE name = p_name RETURNING holdfast_locks.token INTO token;
 			INSERT INTO holdfast_claims

@@ -9,16 +9,33 @@
 -- finds either index as good as the other. So no question can be answered by the wrong one: the other index has name || '', which
 -- is the name and not the column, and what asks for a queue says so; what asks for an ID has no condition on granted or token
 -- that an index could serve. For the same reason what asks for an end by its ID compares no bare deadline.
+--
+-- A claim that has its lock to itself is in the lock's row, and so is how the last of these ended: taking such a lock, and
+-- releasing it, writes one row each time, which is a HOT update, and no index. Whoever has to wait first moves that claim to the
+-- queue; see spill. IDs come in series, and whoever uses one of a series has done with all before it. So what was released last
+-- stands for all that its client has released here before, and until barred only later ones of its series get the lock at once.
 CREATE TABLE IF NOT EXISTS holdfast_locks ( -- a row for each lock, which is locked by whoever changes its queue
-	name     bytea  NOT NULL PRIMARY KEY,
-	token    bigint NOT NULL, -- the greatest so far
-	released bigint NOT NULL, -- the token up to which claims were released, while some of them are still here; else 0
-	head     bigint NOT NULL DEFAULT 0, -- no claim here has a lesser token: from it on there are few dead rows
-	noted    bigint NOT NULL DEFAULT 0 -- how many claims were released and are still here
+	name     bytea   NOT NULL PRIMARY KEY,
+	token    bigint  NOT NULL, -- the greatest so far
+	released bigint  NOT NULL, -- the token up to which claims were released, while some of them are still queued; else 0
+	head     bigint  NOT NULL DEFAULT 0, -- no claim is queued with a lesser token: from it on there are few dead rows
+	noted    bigint  NOT NULL DEFAULT 0, -- how many claims were released and are still queued
+	queued   boolean NOT NULL DEFAULT false, -- claims are queued, or were when a request looked last
+	id       text    NOT NULL DEFAULT '' COLLATE "C", -- of the claim that has the lock to itself, under token; else empty
+	weight   bigint  NOT NULL DEFAULT 0, -- of that claim, and what follows, as among those that are queued
+	units    bigint  NOT NULL DEFAULT 0,
+	ttl      bigint  NOT NULL DEFAULT 0,
+	deadline bigint  NOT NULL DEFAULT 0,
+	since    bigint  NOT NULL DEFAULT 0,
+	owner    bytea   NOT NULL DEFAULT '',
+	value    bytea   NOT NULL DEFAULT '',
+	ended    text    NOT NULL DEFAULT '' COLLATE "C", -- the claim that was released last, while it had the lock to itself
+	under    bigint  NOT NULL DEFAULT 0, -- its token
+	barred   bigint  NOT NULL DEFAULT 0 -- until when late copies of the requests of all claims that ended are barred
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01,
 	autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
-CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted
+CREATE TABLE IF NOT EXISTS holdfast_claims ( -- the queues: a row for each claim, waiting or granted, that shares its lock or has it with others behind it
 	name     bytea   NOT NULL,
 	id       text    NOT NULL COLLATE "C",
 	token    bigint  NOT NULL, -- place in the queue, and fencing token

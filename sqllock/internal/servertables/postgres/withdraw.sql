@@ -19,6 +19,7 @@ BEGIN
 			VALUES (p_name, p_id, 0, false, v_now + p_ttl)
 			ON CONFLICT (name, id) DO UPDATE
 			SET token = excluded.token, released = excluded.released, deadline = excluded.deadline;
+			PERFORM holdfast1_bar(p_name, v_now, v_now + p_ttl);
 		END IF;
 	ELSIF v_claim.deadline <= v_now THEN
 		PERFORM holdfast1_finish(p_name, p_id, false, v_now, v_now);

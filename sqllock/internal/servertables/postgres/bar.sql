@@ -1,0 +1,5 @@
+-- Notes in the row of a lock, which is locked, until when a claim is barred that has ended. It notes a later time than that, so
+-- that it need not be written for each claim. Takes name, now, and until when.
+CREATE FUNCTION holdfast1_bar(p_name bytea, p_now bigint, p_until bigint) RETURNS void LANGUAGE sql AS $$
+	UPDATE holdfast_locks SET barred = 2 * p_until - p_now WHERE name = p_name AND barred < p_until
+$$;
