@@ -171,7 +171,7 @@ func testBusyRowsOfANoteForReaders(t *testing.T, s Store) {
 // The row of one that waits for more than that release is in the way of nobody else, whether two may have the lock next
 // or one alone.
 func testBusyRowsBehindANote(t *testing.T, s Store) {
-	db, d, other := s.admin(t), Unfollowed(s.client(t)), s.client(t)
+	db, d, other := s.admin(t), Unfollow(s.client(t)), s.client(t)
 	changeAll(t, db, s.Rival.Prepare)
 	for next := range 2 {
 		permits := func(n int) driver.Claim {
@@ -190,11 +190,7 @@ func testBusyRowsBehindANote(t *testing.T, s Store) {
 		defer tx.Rollback()
 		execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' AND id = '%s' FOR UPDATE",
 			released.Name, waiting[next+1].ID))
-		results, err := d.Renew(t.Context(), waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, r := range results[:next+1] {
+		for i, r := range d.Renew(t.Context(), waiting)[:next+1] {
 			if r.Err != nil || !r.Status.Granted {
 				t.Errorf("claim %d, which is one of the next %d: %+v", i, next+1, r)
 			}
@@ -245,7 +241,7 @@ func testRowLockedForAMoment(t *testing.T, s Store) {
 // way.
 func testRowLockedWhileAHolderExpires(t *testing.T, s Store) {
 	db, d := s.admin(t), s.client(t)
-	holder := request(t, s.client(t), mutex(t.Name()), true)
+	holder := queued(t, s.client(t), mutex(t.Name()))
 	changeAll(t, db, s.Rival.Prepare)
 	tx := s.rival(t, db)
 	defer tx.Rollback()

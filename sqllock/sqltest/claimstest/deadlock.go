@@ -27,11 +27,13 @@ func testDeadlock(t *testing.T, s Store) {
 	changeAll(t, db, s.Rival.Prepare)
 	t.Cleanup(func() { changeAll(t, db, s.Rival.Undo) })
 	held := request(t, d, mutex(t.Name()), true)
+	next := request(t, d, mutex(t.Name()), false) // so that both are queued, in rows beside that of the lock
 	s.collide(t, db, "a renewal", func(ctx context.Context) error {
 		st, err := d.Request(ctx, held)
 		return orTaken(st, err)
 	})
 	s.collide(t, db, "a release", func(ctx context.Context) error { return d.Release(ctx, held) })
+	release(t, d, next)
 	s.block(t, db, "a try", func(ctx context.Context) error {
 		st, err := d.Request(ctx, tryOnly(mutex(t.Name())))
 		return orTaken(st, err)

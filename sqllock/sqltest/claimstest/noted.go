@@ -9,7 +9,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
-	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
 // A scene is a lock whose holder has been released, which is only noted in the row of the lock so far: the claims of
@@ -163,10 +162,10 @@ func testNotedIsNotListed(t *testing.T, s Store) {
 func testNotesInARow(t *testing.T, s Store) {
 	const waiting = 4
 	db := s.admin(t)
-	var clients []claimed.Driver
+	var clients []*drivertest.Facade
 	var line []driver.Claim
 	for i := range 1 + waiting {
-		clients = append(clients, Unfollowed(s.client(t)))
+		clients = append(clients, s.client(t))
 		line = append(line, request(t, clients[i], mutex(t.Name()), i == 0))
 	}
 	for i, c := range line[:waiting] {
@@ -230,7 +229,7 @@ func testReleaseLooksLate(t *testing.T, s Store) {
 // one carries these out.
 func testFewAreNoted(t *testing.T, s Store) {
 	const waiting, most = 450, 200
-	d, db := Unfollowed(s.client(t)), s.admin(t)
+	d, db := Unfollow(s.client(t)), s.admin(t)
 	line := []driver.Claim{request(t, d, mutex(t.Name()), true)}
 	for range waiting {
 		line = append(line, request(t, d, mutex(t.Name()), false))

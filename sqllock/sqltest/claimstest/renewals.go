@@ -55,9 +55,12 @@ func testRenewalsTogether(t *testing.T, s Store) {
 	gone := request(t, d, lock("gone"), true)
 	release(t, other, gone)
 	add("one that was released", gone, driver.ErrGone, driver.Status{})
-	expired := request(t, d, lock("expired"), true)
+	expired := queued(t, d, lock("expired"))
 	change(t, db, fmt.Sprintf("UPDATE holdfast_claims SET deadline = 1 WHERE id = '%s'", expired.ID))
 	add("one that has expired", expired, driver.ErrGone, driver.Status{})
+	over := request(t, d, lock("over"), true)
+	change(t, db, fmt.Sprintf("UPDATE holdfast_locks SET deadline = 1 WHERE id = '%s'", over.ID))
+	add("one that has expired alone", over, driver.ErrGone, driver.Status{})
 	revoked := request(t, d, lock("revoked"), true)
 	if err := other.Revoke(t.Context(), revoked.Name, revoked.ID); err != nil {
 		t.Fatal(err)
@@ -79,7 +82,7 @@ func testRenewalsTogether(t *testing.T, s Store) {
 	add("one that is left alone", left, nil, driver.Status{Granted: true})
 
 	changeAll(t, db, s.Rival.Prepare)
-	busy := request(t, d, lock("busy"), true)
+	busy := queued(t, d, lock("busy"))
 	tx := s.rival(t, db)
 	defer tx.Rollback()
 	execute(t, tx, fmt.Sprintf("SELECT token FROM holdfast_claims WHERE name = '%s' FOR UPDATE", busy.Name))

@@ -35,22 +35,29 @@ func testUndoneByServer(t *testing.T, s Store) {
 		changeAll(t, db, s.Faults.Raise(code))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		st, err := d.Request(ctx, mutex(t.Name()+code))
+		st, err := d.Request(ctx, detached(t.Name()+code))
 		if err != nil || !st.Granted {
 			t.Errorf("after %s: %+v, %v", code, st, err)
 		}
 	}
 	for _, code := range s.Faults.Lost {
 		changeAll(t, db, s.Faults.Raise(code))
-		_, err := d.Request(t.Context(), mutex(t.Name()+code))
+		_, err := d.Request(t.Context(), detached(t.Name()+code))
 		if !errors.Is(err, driver.ErrUnsent) || errors.Is(err, driver.ErrRefused) {
 			t.Errorf("after %s: %v, want an error that says that nothing was done, and leaves hope", code, err)
 		}
 		eventually(t, "it works again", func() bool {
-			st, err := d.Request(t.Context(), mutex(t.Name()+code))
+			st, err := d.Request(t.Context(), detached(t.Name()+code))
 			return err == nil && st.Granted
 		})
 	}
+}
+
+// detached returns a claim that is queued even if it has its lock to itself.
+func detached(name string) driver.Claim {
+	c := mutex(name)
+	c.Detached = true
+	return c
 }
 
 // A server that was demoted refuses to write, and is the primary again, or another one is, a moment later: an

@@ -113,6 +113,15 @@ func request(t testing.TB, d claimed.Requester, c driver.Claim, granted bool) dr
 
 var release = claimed.Release
 
+// queued requests c, which must be granted, and has another claim wait behind it for a moment. From then on c is in a
+// queue, and no longer in the row of its lock.
+func queued(t testing.TB, d claimed.Requester, c driver.Claim) driver.Claim {
+	t.Helper()
+	c = request(t, d, c, true)
+	release(t, d, request(t, d, mutex(c.Name), false))
+	return c
+}
+
 // await waits until c is granted, as a caller does: by Wait, and by asking again when Wait says so or fails.
 func await(t testing.TB, d claimed.Driver, c driver.Claim) driver.Status {
 	t.Helper()
@@ -130,13 +139,6 @@ func await(t testing.TB, d claimed.Driver, c driver.Claim) driver.Status {
 			return st
 		}
 	}
-}
-
-// Unfollowed returns the driver behind a Facade. Nobody follows the claims that are requested of it, so the server is
-// asked what the test asks, and no more.
-func Unfollowed(d *drivertest.Facade) claimed.Driver {
-	own, _ := driver.As[claimed.Driver](d.Unwrap())
-	return own
 }
 
 // eventually asks until ok says yes.

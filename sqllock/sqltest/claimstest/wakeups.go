@@ -127,7 +127,7 @@ func learns(
 // Two go on with one claim over one client. That one of them could not release it ends no news for the other, who hears
 // at once of a release that is answered.
 func testReleaseIsTold(t *testing.T, s Store) {
-	d, other := Unfollowed(s.client(t)), s.client(t)
+	d, other := s.client(t), s.client(t)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, end := range map[string]func(driver.Claim) error{
@@ -254,7 +254,10 @@ func testWakeLockOfAGrant(t *testing.T, s Store) {
 func testDetachedLeavesNoWakeLock(t *testing.T, s Store) {
 	db := s.admin(t)
 	d, other := s.client(t), s.client(t)
-	left := request(t, d, mutex(t.Name()), true)
+	holder := request(t, d, mutex(t.Name()), true)
+	left := request(t, d, mutex(t.Name()), false)
+	release(t, d, holder)
+	request(t, d, left, true)
 	if number(t, db, s.WakeLock(left.ID, "end")) != 1 {
 		t.Error("a claim that is held has no wake lock")
 	}

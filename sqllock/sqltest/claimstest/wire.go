@@ -18,14 +18,10 @@ func statements() proxy.Counter { return func([]byte) int { return 1 } }
 // any number of claims is renewed in one.
 func testRoundTrips(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
-	d := Unfollowed(s.clientAt(t, p.Addr))
+	d := Unfollow(s.clientAt(t, p.Addr))
 	renew := func(claims ...driver.Claim) {
 		t.Helper()
-		results, err := d.Renew(t.Context(), claims)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range results {
+		for _, r := range d.Renew(t.Context(), claims) {
 			if r.Err != nil || !r.Status.Granted {
 				t.Fatalf("a renewal: %+v", r)
 			}

@@ -40,8 +40,11 @@ func TestRenewalsAreHOT(t *testing.T) {
 	const locks, rounds = 200, 20
 	d, db := migrated(t, servers.Postgres(t))
 	var held []driver.Claim
-	for i := range locks {
-		c := driver.Claim{Name: fmt.Sprint("lock ", i), ID: rand.Text(), Weight: 1, Limit: 1, TTL: time.Minute}
+	for i := range locks { // half of them in the row of the lock, and half of them queued
+		c := driver.Claim{Name: fmt.Sprint("lock ", i), ID: rand.Text(), Weight: 1, Limit: 2, TTL: time.Minute}
+		if i >= locks/2 {
+			c.Name = fmt.Sprint("lock ", locks/2+i/2)
+		}
 		st, err := d.Request(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +60,8 @@ func TestRenewalsAreHOT(t *testing.T) {
 	d.Close() // its session then tells what it has counted
 	var all, hot int
 	for end := time.Now().Add(30 * time.Second); all < rounds*locks && time.Now().Before(end); {
-		const updates = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'holdfast_claims'"
+		const updates = "SELECT sum(n_tup_upd), sum(n_tup_hot_upd) FROM pg_stat_user_tables" +
+			" WHERE relname IN ('holdfast_claims', 'holdfast_locks')"
 		err := db.QueryRow(updates).Scan(&all, &hot)
 		if err != nil {
 			t.Fatal(err)

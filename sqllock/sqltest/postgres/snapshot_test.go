@@ -18,10 +18,10 @@ import (
 var uses = []struct {
 	name  string
 	soak  int // cycles in a soak
-	cycle func(testing.TB, claimed.Driver)
+	cycle func(testing.TB, claimed.Requester)
 }{
-	{"alone", 20_000, func(t testing.TB, d claimed.Driver) { release(t, d, acquire(t, d, claim())) }},
-	{"with a waiter", 2_000, func(t testing.TB, d claimed.Driver) {
+	{"alone", 20_000, func(t testing.TB, d claimed.Requester) { release(t, d, acquire(t, d, claim())) }},
+	{"with a waiter", 2_000, func(t testing.TB, d claimed.Requester) {
 		held, next := acquire(t, d, claim()), claim()
 		if _, err := d.Request(t.Context(), next); err != nil {
 			t.Fatal(err)
@@ -45,16 +45,16 @@ func TestOldSnapshot(t *testing.T) {
 	var locks int
 	for _, use := range uses {
 		rounds := effort.Pick(400, use.soak)
-		fresh := often(t, claimstest.Unfollowed(d), use.cycle, more)
+		fresh := often(t, claimstest.Unfollow(d), use.cycle, more)
 		if err := tx.QueryRow("SELECT count(*) FROM holdfast_locks").Scan(&locks); err != nil {
 			t.Fatal(err)
 		}
-		often(t, claimstest.Unfollowed(d), use.cycle, rounds)
+		often(t, claimstest.Unfollow(d), use.cycle, rounds)
 		d.Close()
 		analyze(t, db)
 		before := entriesRead(t, db)
 		d, _ = migrated(t, server)
-		aged := often(t, claimstest.Unfollowed(d), use.cycle, more)
+		aged := often(t, claimstest.Unfollow(d), use.cycle, more)
 		d.Close()
 		read := (entriesRead(t, db) - before) / more
 		d, _ = migrated(t, server)
@@ -122,6 +122,7 @@ func doNotSweep(t *testing.T, db *sql.DB) {
 func crowd(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, statement := range []string{
+		"SELECT holdfast1_enter(name) FROM holdfast_locks",
 		"INSERT INTO holdfast_claims" +
 			" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)" +
 			" SELECT c.name, 'w' || i, c.token + i, 1, 1, c.ttl, c.deadline, c.since, false, false, '', ''" +
@@ -153,7 +154,7 @@ func claim() driver.Claim { return claimed.Mutex("one", time.Minute) }
 var acquire, release = claimed.Acquire, claimed.Release
 
 // often repeats a cycle, and returns how long half of them took at most.
-func often(t testing.TB, d claimed.Driver, cycle func(testing.TB, claimed.Driver), n int) time.Duration {
+func often(t testing.TB, d claimed.Requester, cycle func(testing.TB, claimed.Requester), n int) time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for range n {

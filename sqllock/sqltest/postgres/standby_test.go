@@ -37,7 +37,8 @@ func TestPromotedStandby(t *testing.T) {
 	known := must(holder, claim("known"))
 	db := database(t, "postgres://postgres@"+standby.Addr+"/postgres?sslmode=disable")
 	for n := 0; n == 0; driver.Sleep(t.Context(), 10*time.Millisecond) {
-		if err := db.QueryRow("SELECT count(*) FROM holdfast_claims WHERE name = 'known'").Scan(&n); err != nil {
+		const held = "SELECT count(*) FROM holdfast_locks WHERE name = 'known' AND id <> ''"
+		if err := db.QueryRow(held).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 	}
