@@ -70,9 +70,6 @@ var use = []test{
 	{"cancelled", testCancelled},
 	{"unsent", testUnsent},
 	{"round trips", testRoundTrips},
-	{"together", testTogether},
-	{"busy row together", testBusyRowTogether},
-	{"late copies", testLateCopies},
 	{"hand-offs", long(testHandOffs)},
 	{"noted", testNoted},
 	{"noted is not listed", testNotedIsNotListed},
@@ -117,6 +114,9 @@ var use = []test{
 	{"slow to connect", testSlowToConnect},
 	{"slow look", testSlowLook},
 	{"restart", testRestart},
+	{"together", testTogether},
+	{"busy row together", testBusyRowTogether},
+	{"late copies", testLateCopies},
 }
 
 // soak are tests that take minutes.

@@ -20,9 +20,8 @@ BEGIN
 		SELECT DISTINCT 2, name FROM holdfast_claims WHERE name > p_claims AND name <= v_claims AND deadline <= v_now;
 	END IF;
 	IF v_seen_locks > 0 THEN
-		SELECT 2, name FROM holdfast_locks WHERE name > p_locks AND name <= v_locks AND id <> '' AND deadline <= v_now;
-		SELECT 3, l.name FROM holdfast_locks l
-		WHERE l.name > p_locks AND l.name <= v_locks AND l.token < v_now - p_keep AND l.id = ''
-			AND NOT EXISTS (SELECT 1 FROM holdfast_claims c WHERE c.name = l.name);
+		SELECT IF(l.id <> '', 2, 3), l.name FROM holdfast_locks l
+		WHERE l.name > p_locks AND l.name <= v_locks AND (l.id <> '' AND l.deadline <= v_now
+			OR l.id = '' AND l.token < v_now - p_keep AND NOT EXISTS (SELECT 1 FROM holdfast_claims c WHERE c.name = l.name));
 	END IF;
 END

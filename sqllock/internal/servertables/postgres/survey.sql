@@ -18,10 +18,8 @@ BEGIN
 	RETURN QUERY SELECT 1, CASE WHEN v_claims.seen < p_look THEN ''::bytea ELSE v_claims.last END;
 	RETURN QUERY SELECT DISTINCT 2, c.name FROM holdfast_claims c
 		WHERE c.name > p_claims AND c.name <= v_claims.last AND c.deadline <= v_now;
-	RETURN QUERY SELECT 2, l.name FROM holdfast_locks l
-		WHERE l.name > p_locks AND l.name <= v_locks.last AND l.id <> '' AND l.deadline <= v_now;
-	RETURN QUERY SELECT 3, l.name FROM holdfast_locks l
-		WHERE l.name > p_locks AND l.name <= v_locks.last AND l.token < v_now - p_keep AND l.id = ''
-			AND NOT EXISTS (SELECT FROM holdfast_claims c WHERE c.name = l.name);
+	RETURN QUERY SELECT CASE WHEN l.id <> '' THEN 2 ELSE 3 END, l.name FROM holdfast_locks l
+		WHERE l.name > p_locks AND l.name <= v_locks.last AND (l.id <> '' AND l.deadline <= v_now
+			OR l.id = '' AND l.token < v_now - p_keep AND NOT EXISTS (SELECT FROM holdfast_claims c WHERE c.name = l.name));
 END
 $$;
