@@ -10,7 +10,7 @@ BEGIN
 		SELECT released, id <> '' OR ended <> '' INTO v_released, v_spills FROM holdfast_locks WHERE name = p_name FOR UPDATE;
 		EXIT WHEN FOUND;
 		INSERT INTO holdfast_locks (name, token, released, barred)
-		SELECT p_name, 0, 0, coalesce(max(deadline), 0) FROM holdfast_ends WHERE name = p_name
+		SELECT p_name, 0, 0, coalesce(max(deadline + 0), 0) FROM holdfast_ends WHERE name = p_name -- not by the index of deadlines
 		ON CONFLICT DO NOTHING;
 	END LOOP;
 	IF v_spills THEN
