@@ -42,6 +42,7 @@ func TestOldSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
+	doNotSweep(t, db)
 	var locks int
 	for _, use := range uses {
 		rounds := effort.Pick(400, use.soak)
