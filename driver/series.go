@@ -48,9 +48,9 @@ func numbered(series string, number uint64) string {
 	return string(b)
 }
 
-// SeriesOf returns what all IDs of the series of an ID are greater than, and the greatest that may be one of them, in
-// the order of bytes. An ID that belongs to no series is both, as no other is one of its series.
-func SeriesOf(id string) (first, last string) {
+// SeriesOf returns what all IDs of the series of an ID come after, and the last that may be one of them, in the order
+// of bytes. An ID that belongs to no series is both.
+func SeriesOf(id string) (before, last string) {
 	series, _, ok := split(id)
 	if !ok {
 		return id, id

@@ -45,19 +45,19 @@ func TestNextID(t *testing.T) {
 // The IDs of a series lie between its bounds, and no other does.
 func TestSeriesOf(t *testing.T) {
 	id := driver.NewID()
-	first, last := driver.SeriesOf(id)
+	before, last := driver.SeriesOf(id)
 	for range 3 {
-		if id <= first || id > last {
-			t.Errorf("%q is not between %q and %q", id, first, last)
+		if id <= before || id > last {
+			t.Errorf("%q is not between %q and %q", id, before, last)
 		}
 		id = driver.NextID(id)
 	}
-	if other := driver.NewID(); other > first && other <= last {
-		t.Errorf("%q, which is of another series, is between %q and %q", other, first, last)
+	if other := driver.NewID(); other > before && other <= last {
+		t.Errorf("%q, which is of another series, is between %q and %q", other, before, last)
 	}
 	for _, id := range []string{"a", "a_1", "_00000001", "a_0000000x", ""} {
-		if first, last := driver.SeriesOf(id); id != "_00000001" && (first != id || last != id) {
-			t.Errorf("%q belongs to no series, and is between %q and %q", id, first, last)
+		if before, last := driver.SeriesOf(id); id != "_00000001" && (before != id || last != id) {
+			t.Errorf("%q belongs to no series, and is between %q and %q", id, before, last)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func TestTokensAheadOutliveAPowerFailure(t *testing.T) {
 	b.check(t, failures[0].cut(t, path))
 }
 
-// What was left alone is held after a power failure, and what was given back is not; a value stays.
+// A claim that was left alone is held after a power failure, and one that was given back is not; a value stays.
 func TestWhatOutlivesAPowerFailure(t *testing.T) {
 	ctx := t.Context()
 	leave := func(t *testing.T, b *before, d *drivertest.Facade) driver.Claim {

@@ -75,7 +75,7 @@ var scripts embed.FS
 type routine string
 
 const (
-	doTogether       routine = "together"
+	changeTogether   routine = "together"
 	requestClaim     routine = "request"
 	releaseClaim     routine = "release"
 	renewClaims      routine = "renew"
@@ -100,7 +100,7 @@ const (
 
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
-	releaseWakeLocks, doTogether, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
+	releaseWakeLocks, changeTogether, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
 	readPart, readPage, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
 	forgetEnds, retireLocks, readValue, setValue,
 }

@@ -33,10 +33,10 @@ const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
-		first, last := driver.SeriesOf(c.ID)
+		before, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), take, first, last)
+			c.Queue, []byte(c.Owner), []byte(c.Value), take, before, last)
 		if err != nil {
 			return driver.Status{}, err
 		}

@@ -37,7 +37,7 @@ func (d *Driver) tokensTogether(ctx context.Context, batch []driver.Op, places [
 	text := written(batch, places)
 	tokens, err := attempt(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]uint64, error) {
 		tokens := make([]uint64, len(places))
-		err := l.conn.rows(ctx, doTogether, []any{text}, func(scan func(...any) error) error {
+		err := l.conn.rows(ctx, changeTogether, []any{text}, func(scan func(...any) error) error {
 			var place, token int64
 			err := scan(&place, &token)
 			if err == nil && place > 0 && place <= int64(len(tokens)) {
@@ -69,7 +69,7 @@ func (d *Driver) doneTogether(op *driver.Op, token uint64) (r driver.Result) {
 type writtenClaim struct {
 	Name   string `json:"n"`
 	ID     string `json:"i"`
-	First  string `json:"f,omitempty"`
+	Before string `json:"f,omitempty"`
 	Token  uint64 `json:"t"`
 	Weight int64  `json:"w,omitempty"`
 	Limit  int64  `json:"u,omitempty"`
@@ -86,7 +86,7 @@ func written(batch []driver.Op, places []int) string {
 		w := &claims[k]
 		w.Name, w.ID, w.Token = hex.EncodeToString([]byte(c.Name)), c.ID, c.Token
 		if c.Token == 0 {
-			w.First, _ = driver.SeriesOf(c.ID)
+			w.Before, _ = driver.SeriesOf(c.ID)
 			w.Weight, w.Limit, w.TTL = c.Weight, c.Limit, micros(c.TTL)
 			w.Owner, w.Value = hex.EncodeToString([]byte(c.Owner)), hex.EncodeToString([]byte(c.Value))
 		}

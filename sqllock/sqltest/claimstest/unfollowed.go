@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
+	"github.com/holdfast-go/holdfast/internal/claimed"
 )
 
 // An Unfollowed asks a driver what the test asks, and no more: nobody follows the claims that it requests.
@@ -26,11 +27,7 @@ func (u Unfollowed) Release(ctx context.Context, c driver.Claim) error {
 
 // Renew renews claims, all in one batch.
 func (u Unfollowed) Renew(ctx context.Context, claims []driver.Claim) []driver.Result {
-	ops := make([]driver.Op, len(claims))
-	for i, c := range claims {
-		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
-	}
-	return u.do(ctx, ops...)
+	return claimed.Renew(ctx, u.driver, claims)
 }
 
 func (u Unfollowed) do(ctx context.Context, ops ...driver.Op) []driver.Result {

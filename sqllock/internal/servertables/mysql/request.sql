@@ -6,7 +6,7 @@
 CREATE PROCEDURE holdfast1_request(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_weight BIGINT, p_units BIGINT, p_ttl BIGINT,
 	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT,
-	p_first VARBINARY(64), p_last VARBINARY(64)
+	p_before VARBINARY(64), p_last VARBINARY(64)
 ) SQL SECURITY INVOKER
 whole: BEGIN
 	DECLARE v_now, v_token, v_ttl, v_deadline, v_ended, v_sum, v_limit BIGINT DEFAULT NULL;
@@ -28,7 +28,7 @@ whole: BEGIN
 		UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), weight = p_weight, units = p_units, ttl = p_ttl,
 			deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value, id = p_id
 		WHERE name = p_name AND id = '' AND NOT queued AND released = 0
-			AND (barred <= v_now OR ended > p_first AND ended < p_id);
+			AND (barred <= v_now OR ended > p_before AND ended < p_id);
 		IF ROW_COUNT() > 0 THEN
 			SELECT 4, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
 			LEAVE whole;

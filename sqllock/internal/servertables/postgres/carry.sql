@@ -1,4 +1,5 @@
--- Carries out releases that were only noted in the row of a lock, on behalf of those who renew many claims. It waits for no row
+-- Enters the queue of a lock on behalf of those who renew many claims: carries out releases that were only noted in the row of the
+-- lock, and moves a claim that has the lock to itself to the queue. It waits for no row
 -- that somebody has locked, since the other claims have nothing to do with that: not for the lock's, and hardly for those of
 -- claims. Takes the name. Returns whether that was done.
 CREATE FUNCTION holdfast1_carry(p_name bytea) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '20ms' AS $$

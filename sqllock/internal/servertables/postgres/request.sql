@@ -5,7 +5,7 @@
 -- goes on.
 CREATE FUNCTION holdfast1_request(
 	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
-	p_owner bytea, p_value bytea, p_bells boolean, p_first text, p_last text
+	p_owner bytea, p_value bytea, p_bells boolean, p_before text, p_last text
 )
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -21,7 +21,7 @@ BEGIN
 		UPDATE holdfast_locks SET token = greatest(token + 1, v_now), id = p_id, weight = p_weight, units = p_units, ttl = p_ttl,
 			deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value
 		WHERE name = p_name AND id = '' AND NOT queued AND released = 0
-			AND (barred <= v_now OR ended > p_first AND ended < p_id)
+			AND (barred <= v_now OR ended > p_before AND ended < p_id)
 		RETURNING holdfast_locks.token INTO token;
 		IF FOUND THEN
 			RETURN QUERY SELECT 4, token, true, p_ttl, 0::bigint, false, false;
