@@ -40,8 +40,11 @@ func readAnswer(scan func(...any) error) (a answer, err error) {
 	st := &a.status
 	err = scan(&a.outcome, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
 	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
-	if a.outcome == isAlone {
+	switch a.outcome {
+	case isAlone:
 		a.outcome, a.alone = isThere, true
+	case isGone: // of one that is gone there is no state, whatever the row of its lock says
+		a.status = driver.Status{}
 	}
 	return a, err
 }

@@ -39,7 +39,7 @@ func testCrowdOfDead(t *testing.T, s Store) {
 			if one.beside > 0 {
 				holder := c
 				holder.ID, holder.Weight = "holder", one.beside
-				defer release(t, d, request(t, d, holder, true))
+				defer release(t, d, queued(t, d, holder))
 			}
 			dead := c
 			dead.Weight = one.weight
@@ -67,7 +67,7 @@ func plant(t *testing.T, s Store, c driver.Claim, granted bool, n int) {
 	now := time.Now().UnixMicro()
 	first := now - time.Hour.Microseconds()
 	if number(t, db, fmt.Sprintf("SELECT COUNT(*) FROM holdfast_locks WHERE name = '%s'", c.Name)) == 0 {
-		const insert = "INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, 0)"
+		const insert = "INSERT INTO holdfast_locks (name, token, released, queued) VALUES ('%s', %d, 0, TRUE)"
 		change(t, db, fmt.Sprintf(insert, c.Name, now))
 	} else {
 		first = now // behind the holder

@@ -51,6 +51,7 @@ func testManyListed(t *testing.T, s Store) {
 		" (name, id, token, weight, units, ttl, deadline, since, granted, revoked, owner, value)"+
 		" SELECT name, 'held', token, 1, 1, 3600000000, token + 3600000000, token, 1 = 1, 1 = 0, '', ''"+
 		" FROM holdfast_locks WHERE name LIKE 'many %'")
+	change(t, db, "UPDATE holdfast_locks SET queued = TRUE WHERE name LIKE 'many %'")
 	defer changeAll(t, db, []string{"DELETE FROM holdfast_claims WHERE id = 'held'",
 		"DELETE FROM holdfast_locks WHERE name LIKE 'many %'"})
 
@@ -99,7 +100,7 @@ func testManyQueued(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
 	d := s.clientAt(t, p.Addr)
 	name := t.Name()
-	change(t, db, fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released) VALUES ('%s', %d, %d)",
+	change(t, db, fmt.Sprintf("INSERT INTO holdfast_locks (name, token, released, queued) VALUES ('%s', %d, %d, TRUE)",
 		name, claims, released))
 	change(t, db, s.Queue(name, claims))
 	change(t, db, "UPDATE holdfast_claims SET deadline = 1 WHERE token > 500 AND token <= 3500")
