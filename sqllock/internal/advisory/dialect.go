@@ -42,7 +42,6 @@ type Dialect struct {
 
 	busy    []string // codes of errors: nothing was done, because others were in the way
 	missing []string // tables are not there
-	replies replies.Table
 }
 
 // MySQL is the dialect of MySQL and MariaDB.
@@ -69,7 +68,6 @@ var MySQL = &Dialect{
 	number:  "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
 	busy:    []string{"1205", "1213", "1020", "3101"},
 	missing: []string{"1146"},
-	replies: replies.MySQL,
 }
 
 func mysqlLease(ttl time.Duration) string {
@@ -103,7 +101,6 @@ var Postgres = &Dialect{
 	number:  "SELECT pg_backend_pid()",
 	busy:    []string{"40001", "40P01", "55P03"},
 	missing: []string{"42P01"},
-	replies: replies.Postgres,
 }
 
 func postgresLease(ttl time.Duration) string {
@@ -234,5 +231,5 @@ func (d *Dialect) explain(err error) error {
 	case health.Stray(err):
 		return fmt.Errorf("%w (%w)", ErrPooled, err)
 	}
-	return d.replies.Explain(err)
+	return replies.Explain(err)
 }

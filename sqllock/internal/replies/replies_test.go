@@ -25,42 +25,41 @@ func TestExplain(t *testing.T) {
 	my := func(n uint16) error { return fmt.Errorf("SELECT 1 /* a comment */: %w", &MySQLError{n}) }
 	unsent := func(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnsent, err) }
 	for _, row := range []struct {
-		table  Table
 		err    error
 		effect driver.Effect
 		advice string // a part of it
 	}{
-		{Postgres, pg("40001"), notNow, ""},
-		{Postgres, pg("40P01"), notNow, ""},
-		{Postgres, pg("40003"), mayHaveHappened, ""},
-		{Postgres, pg("57P03"), notNow, "starting"},
-		{Postgres, pg("53300"), notNow, "max_connections"},
-		{Postgres, pg("53100"), notNow, "disk"},
-		{Postgres, pg("25006"), notNow, "primary"},
-		{Postgres, pg("42501"), refused, "rights"},
-		{Postgres, pg("42P01"), refused, "holdfast migrate"},
-		{Postgres, pg("42601"), refused, ""}, // of a class
-		{Postgres, pg("28P01"), refused, "password"},
-		{Postgres, pg("28000"), refused, "pg_hba.conf"},
-		{Postgres, pg("3D000"), refused, "database"},
-		{Postgres, pg("08006"), mayHaveHappened, ""},
-		{Postgres, pg("08P01"), mayHaveHappened, "PgBouncer"},
-		{Postgres, unsent(pg("08P01")), notNow, "PgBouncer"},
-		{Postgres, pg("57P01"), mayHaveHappened, ""},
-		{Postgres, unsent(pg("57P01")), notNow, ""}, // it could not connect
-		{Postgres, unsent(pg("28P01")), refused, "password"},
-		{Postgres, pg("ZZ999"), mayHaveHappened, ""}, // in no table
-		{MySQL, my(1205), notNow, ""},
-		{MySQL, my(1213), notNow, ""},
-		{MySQL, my(1040), notNow, "max_connections"},
-		{MySQL, my(1290), notNow, "primary"},
-		{MySQL, my(1045), refused, "password"},
-		{MySQL, my(1146), refused, "holdfast migrate"},
-		{MySQL, my(1053), mayHaveHappened, ""},
-		{MySQL, unsent(my(1053)), notNow, ""},
-		{MySQL, my(9999), mayHaveHappened, ""},
+		{pg("40001"), notNow, ""},
+		{pg("40P01"), notNow, ""},
+		{pg("40003"), mayHaveHappened, ""},
+		{pg("57P03"), notNow, "starting"},
+		{pg("53300"), notNow, "max_connections"},
+		{pg("53100"), notNow, "disk"},
+		{pg("25006"), notNow, "primary"},
+		{pg("42501"), refused, "rights"},
+		{pg("42P01"), refused, "holdfast migrate"},
+		{pg("42601"), refused, ""}, // of a class
+		{pg("28P01"), refused, "password"},
+		{pg("28000"), refused, "pg_hba.conf"},
+		{pg("3D000"), refused, "database"},
+		{pg("08006"), mayHaveHappened, ""},
+		{pg("08P01"), mayHaveHappened, "PgBouncer"},
+		{unsent(pg("08P01")), notNow, "PgBouncer"},
+		{pg("57P01"), mayHaveHappened, ""},
+		{unsent(pg("57P01")), notNow, ""}, // it could not connect
+		{unsent(pg("28P01")), refused, "password"},
+		{pg("ZZ999"), mayHaveHappened, ""}, // in no table
+		{my(1205), notNow, ""},
+		{my(1213), notNow, ""},
+		{my(1040), notNow, "max_connections"},
+		{my(1290), notNow, "primary"},
+		{my(1045), refused, "password"},
+		{my(1146), refused, "holdfast migrate"},
+		{my(1053), mayHaveHappened, ""},
+		{unsent(my(1053)), notNow, ""},
+		{my(9999), mayHaveHappened, ""},
 	} {
-		err := row.table.Explain(row.err)
+		err := Explain(row.err)
 		server, ok := errors.AsType[*driver.ServerError](err)
 		if !ok {
 			t.Errorf("%v: %v", row.err, err)
@@ -72,15 +71,15 @@ func TestExplain(t *testing.T) {
 		if strings.Contains(err.Error(), "comment") || !errors.Is(err, row.err) {
 			t.Errorf("%v is explained as %v", row.err, err)
 		}
-		if again := row.table.Explain(fmt.Errorf("again: %w", err)); strings.Count(again.Error(), "answered") != 1 {
+		if again := Explain(fmt.Errorf("again: %w", err)); strings.Count(again.Error(), "answered") != 1 {
 			t.Errorf("it is explained twice: %v", again)
 		}
 	}
 	silent := errors.New("connection reset by peer")
-	if err := Postgres.Explain(silent); err != silent {
+	if err := Explain(silent); err != silent {
 		t.Errorf("no server has sent %v", err)
 	}
-	if err := Postgres.Explain(nil); err != nil {
+	if err := Explain(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -93,7 +92,7 @@ func TestConcise(t *testing.T) {
 		"\n\t127.0.0.1:2 (127.0.0.1): tls error: no certificate")
 	const want = "failed to connect to `user=a database=x`: dial tcp 127.0.0.1:1: connect: connection refused; " +
 		"127.0.0.1:2 (127.0.0.1): tls error: no certificate"
-	if err := Postgres.Explain(refused); err.Error() != want || !errors.Is(err, refused) {
+	if err := Explain(refused); err.Error() != want || !errors.Is(err, refused) {
 		t.Errorf("it says %q, want %q", err, want)
 	}
 }
@@ -101,7 +100,7 @@ func TestConcise(t *testing.T) {
 func TestUnsent(t *testing.T) {
 	for _, err := range []error{
 		errors.New("no connection"), driver.ErrUnsent,
-		Postgres.Explain(&pgError{"57P01"}), Postgres.Explain(&pgError{"53300"}), Postgres.Explain(&pgError{"28P01"}),
+		Explain(&pgError{"57P01"}), Explain(&pgError{"53300"}), Explain(&pgError{"28P01"}),
 	} {
 		got := Unsent(Unsent(err))
 		if !errors.Is(got, driver.ErrUnsent) || !errors.Is(got, err) {
@@ -111,30 +110,27 @@ func TestUnsent(t *testing.T) {
 			t.Errorf("it says so twice: %v", got)
 		}
 	}
-	if err := Unsent(Postgres.Explain(&pgError{"28P01"})); !errors.Is(err, driver.ErrRefused) {
+	if err := Unsent(Explain(&pgError{"28P01"})); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("a refusal became %v", err)
 	}
 }
 
-// Every code has the form of one, and every advice that is given goes on where the server's words end.
-func TestTables(t *testing.T) {
-	for code, r := range Postgres {
-		if len(code) != 2 && len(code) != 5 {
-			t.Errorf("%q is no SQLSTATE and no class", code)
+// Every code has the form of one and stands in one place, and every advice goes on where the server's words end.
+func TestMeanings(t *testing.T) {
+	known := make(map[string]bool)
+	for _, m := range meanings {
+		for _, code := range strings.Fields(m.codes) {
+			isNumber := len(code) == 4 && strings.Trim(code, "0123456789") == ""
+			if !isNumber && len(code) != classLength && len(code) != stateLength || known[code] {
+				t.Errorf("%q is neither a number nor an SQLSTATE or a class, or it is there twice", code)
+			}
+			known[code] = true
 		}
-		checkAdvice(t, code, r)
-	}
-	for code, r := range MySQL {
-		if len(code) != 4 || strings.Trim(code, "0123456789") != "" {
-			t.Errorf("%q is no number of an error", code)
+		if strings.HasSuffix(m.advice, ".") || strings.ToUpper(m.advice) == m.advice && m.advice != "" {
+			t.Errorf("%s: %q", m.codes, m.advice)
 		}
-		checkAdvice(t, code, r)
 	}
-}
-
-func checkAdvice(t *testing.T, code string, r Reply) {
-	t.Helper()
-	if strings.HasSuffix(r.Advice, ".") || strings.ToUpper(r.Advice) == r.Advice && r.Advice != "" {
-		t.Errorf("%s: %q", code, r.Advice)
+	if class := "40"; meaningOf(class+"15").codes != "" || meaningOf(class+"015").effect != notNow {
+		t.Errorf("%s015 is of a class, and the number %s15 of none", class, class)
 	}
 }

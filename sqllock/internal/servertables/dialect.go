@@ -46,7 +46,6 @@ type Dialect struct {
 	lost      []string // nothing was done, and another connection may do better, as after a failover
 	rowLocked []string // nothing was done, because another session kept a row locked for long
 	missing   []string // tables or routines are not there
-	replies   replies.Table
 
 	wakeLocks int                    // how many wake locks a connection has at most
 	limit     string                 // a query for what else limits that; older servers may not know it
@@ -139,7 +138,7 @@ func (d *Dialect) explain(err error) error {
 	case health.Stray(err):
 		return replies.Refuse(err, prepareNothing)
 	}
-	return d.replies.Explain(err)
+	return replies.Explain(err)
 }
 
 // prepareNothing is what to do where the SQL driver prepares statements, and a proxy gives the next

@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
-	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
@@ -44,7 +43,6 @@ var MySQL = &Dialect{
 	rowLocked: []string{"1205"},
 	lost:      []string{"1047", "1290", "1792", "1836", "3100", "3796", "3797"},
 	missing:   []string{"1146", "1305", "1318"},
-	replies:   replies.MySQL,
 	wakeLocks: 256,
 	limit:     dbms.StrictMode,
 	within: func(mode string) int {

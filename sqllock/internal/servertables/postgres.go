@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
-	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
@@ -47,7 +46,6 @@ var Postgres = &Dialect{
 	rowLocked: []string{"55P03"},
 	lost:      []string{"25006", "25P04"},
 	missing:   []string{"42P01", "42883", "3F000"},
-	replies:   replies.Postgres,
 	wakeLocks: 32,
 	limit:     "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
 	within: func(limit string) int {

@@ -125,5 +125,5 @@ func (d *Driver) explain(err error) error {
 		return replies.Refuse(err, fmt.Sprintf(
 			"grant the user the rights to read and write the tables %s and holdfast_guests", d.table))
 	}
-	return d.dialect.replies.Explain(err)
+	return replies.Explain(err)
 }

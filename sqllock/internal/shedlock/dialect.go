@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
-	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A Dialect is how to talk to one kind of server. Arguments are literals in the text of a statement, so that nothing is
@@ -31,11 +30,10 @@ type Dialect struct {
 	makeIt  string            // makes ShedLock's table
 	facts   []health.Fact     // what Check looks at
 	busy    []string          // codes of errors: nothing was done, because others were in the way
-	replies replies.Table
-	unfit   []string // a column cannot have these characters
-	narrow  []string // a column cannot have a text of this length
-	commits string   // whether sessions commit each statement by itself; empty where they all do
-	digits  string   // how many digits the times of ShedLock's columns have after the second, unless rows tell
+	unfit   []string          // a column cannot have these characters
+	narrow  []string          // a column cannot have a text of this length
+	commits string            // whether sessions commit each statement by itself; empty where they all do
+	digits  string            // how many digits the times of ShedLock's columns have after the second, unless rows tell
 }
 
 // MySQL is the dialect of MySQL and MariaDB. ShedLock writes the time of UTC into columns that the server takes for
@@ -59,7 +57,6 @@ var MySQL = &Dialect{
 	makeIt:  table("TIMESTAMP(3)"),
 	facts:   mysqlFacts,
 	busy:    []string{"1205", "1213", "1020", "3101"},
-	replies: replies.MySQL,
 	unfit:   []string{"1267", "1366", "3854"},
 	narrow:  []string{"1406"},
 	commits: "SELECT @@SESSION.autocommit",
@@ -77,17 +74,16 @@ var Postgres = &Dialect{
 	begin: func(prefix string) string { // of the bytes that a client gets, which need not be those that are stored
 		return fmt.Sprintf("substr(textsend(s.name::text), 1, %d) = decode('%x', 'hex')", len(prefix), prefix)
 	},
-	ms:      func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
-	free:    `s.lock_until <= {time} AND s.name::text COLLATE "C" = {name}`,
-	end:     "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
-	now:     "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
-	times:   map[string]string{"TIMESTAMP": "timezone('utc', clock_timestamp())"},
-	makeIt:  table("TIMESTAMP"),
-	facts:   health.Postgres,
-	busy:    []string{"40001", "40P01", "55P03"},
-	replies: replies.Postgres,
-	unfit:   []string{"22021", "22P05"},
-	narrow:  []string{"22001"},
+	ms:     func(time string) string { return "date_trunc('milliseconds', " + time + ")" },
+	free:   `s.lock_until <= {time} AND s.name::text COLLATE "C" = {name}`,
+	end:    "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
+	now:    "(EXTRACT(epoch FROM clock_timestamp()) * 1000000)::bigint",
+	times:  map[string]string{"TIMESTAMP": "timezone('utc', clock_timestamp())"},
+	makeIt: table("TIMESTAMP"),
+	facts:  health.Postgres,
+	busy:   []string{"40001", "40P01", "55P03"},
+	unfit:  []string{"22021", "22P05"},
+	narrow: []string{"22001"},
 	digits: "SELECT min(CASE WHEN atttypmod < 0 THEN 6 ELSE atttypmod END) FROM pg_attribute" +
 		" WHERE attrelid = '{table}'::regclass AND attname IN ('lock_until', 'locked_at')",
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // Primary result codes of SQLite: https://sqlite.org/rescode.html.
@@ -38,7 +37,7 @@ const (
 )
 
 // meanings are the codes of SQLite. What is not among them may have happened.
-var meanings = map[int]replies.Reply{
+var meanings = map[int]driver.ServerError{
 	codePerm:       {Effect: driver.Refused, Advice: permissions},
 	codeBusy:       {Effect: driver.NotNow, Advice: busy},
 	codeLocked:     {Effect: driver.NotNow, Advice: busy},
@@ -76,12 +75,12 @@ func explain(err error) error {
 		errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrBatchRejected) {
 		return err
 	}
-	r := meanings[code]
-	answer := &driver.ServerError{Effect: r.Effect, Words: said.Error(), Who: "SQLite", Advice: r.Advice, Err: err}
+	answer := meanings[code]
+	answer.Words, answer.Who, answer.Err = said.Error(), "SQLite", err
 	if errors.Is(err, driver.ErrUnsent) {
-		return unsent(answer)
+		return unsent(&answer)
 	}
-	return answer
+	return &answer
 }
 
 // IsBusy reports whether an error means that nothing was done because others were in the way, so that it can be

@@ -302,7 +302,7 @@ func TestPoolerEndsAQuery(t *testing.T) {
 	pool := servers.PgBouncer(t, server, "transaction", "query_timeout = 1")
 	db := database(t, "postgres://postgres@"+pool.Addr+"/postgres?sslmode=disable")
 	_, err := db.ExecContext(t.Context(), "SELECT pg_sleep(60)")
-	answer, ok := errors.AsType[*driver.ServerError](replies.Postgres.Explain(err))
+	answer, ok := errors.AsType[*driver.ServerError](replies.Explain(err))
 	if code := dbms.Code(err); code != "08P01" || !ok || answer.Effect != driver.MayHaveHappened {
 		t.Errorf("%v with the code %q: %+v", err, code, answer)
 	}
