@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/advisory"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 	"github.com/holdfast-go/holdfast/sqllock/internal/servertables"
 	"github.com/holdfast-go/holdfast/sqllock/internal/shedlock"
 	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
@@ -52,6 +53,7 @@ var Postgres = server(servertables.Postgres, advisory.Postgres, shedlock.Postgre
 func server(
 	tables *servertables.Dialect, locks *advisory.Dialect, theirs *shedlock.Dialect, kind dbms.Kind,
 ) *Dialect {
+	others := slices.Concat(locks.Tables(), theirs.Tables(), []string{makeTable[kind]})
 	return &Dialect{
 		claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
@@ -73,28 +75,13 @@ func server(
 			return orNil(shedlock.New(ctx, db, theirs, opts.Table))
 		},
 		migrate: func(ctx context.Context, db *sql.DB) error {
-			return firstError(
-				func() error { return servertables.Migrate(ctx, db, tables) },
-				func() error { return advisory.Migrate(ctx, db, locks) },
-				func() error { return shedlock.Migrate(ctx, db, theirs) },
-				func() error { return MigrateInTx(ctx, db) },
-			)
+			if err := servertables.Migrate(ctx, db, tables); err != nil {
+				return err
+			}
+			return replies.Explain(dbms.MakeTables(ctx, db, "the other tables", others...))
 		},
-		script: func() string {
-			return tables.Script(slices.Concat(
-				tables.Statements(), locks.Tables(), theirs.Tables(), []string{makeTable[kind]}))
-		},
+		script: func() string { return tables.Script(append(tables.Statements(), others...)) },
 	}
-}
-
-// firstError takes steps until one fails: those after it would mostly fail for the same reason.
-func firstError(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isServer reports whether the database is a server, which has locks of its own.

@@ -58,11 +58,6 @@ func kindOf(version string) (Kind, error) {
 		errors.ErrUnsupported, version)
 }
 
-// NoTransactionTimeout is an expression that lets transactions of a PostgreSQL session last as long as they take,
-// where the server could bound that, as it can since version 17.
-const NoTransactionTimeout = "CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL" +
-	" THEN set_config('transaction_timeout', '0', false) END"
-
 // Genuine is [Ask] for those who need what only the genuine databases do. Those that pass for one of them, and keep
 // no locks as it does, are refused with an error that matches [errors.ErrUnsupported].
 func Genuine(ctx context.Context, q Querier) (Kind, error) {
@@ -123,19 +118,25 @@ func (m *memory[T]) of(ctx context.Context, db *sql.DB, ask func(context.Context
 	return answer, nil
 }
 
-// MakeTable makes a table by the statement for the kind of a database, which does nothing where there is one. Many may
-// do so at the same time.
+// MakeTables makes tables by statements that do nothing where there is one. Many may do so at the same time.
+func MakeTables(ctx context.Context, db *sql.DB, what string, statements ...string) error {
+	for _, statement := range statements {
+		_, err := db.ExecContext(ctx, statement)
+		if Raced(err) {
+			_, err = db.ExecContext(ctx, statement)
+		}
+		if err != nil {
+			return fmt.Errorf("create %s: %w", what, err)
+		}
+	}
+	return nil
+}
+
+// MakeTable makes a table by the statement for the kind of a database.
 func MakeTable(ctx context.Context, db *sql.DB, table string, statements map[Kind]string) error {
 	kind, err := Of(ctx, db)
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, statements[kind])
-	if Raced(err) {
-		_, err = db.ExecContext(ctx, statements[kind])
-	}
-	if err != nil {
-		return fmt.Errorf("create the table %s: %w", table, err)
-	}
-	return nil
+	return MakeTables(ctx, db, "the table "+table, statements[kind])
 }

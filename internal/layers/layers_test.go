@@ -43,7 +43,7 @@ var layers = []layer{
 		"a driver knows the contract, and neither what users hold nor other drivers; its examples show it to users"},
 	{`quorum`, `driver|driver/batch|internal/stack|` + helpers, aContract + `|memlock|` + forTests,
 		"a driver of several others sends to them as users of drivers do, and knows none of them"},
-	{`sqllock/internal/.*`, `driver|sqllock/internal/(health|replies)|` + helpers, ``,
+	{`sqllock/internal/.*`, `driver|sqllock/internal/(health|replies|server)|` + helpers, ``,
 		"what serves one kind of database knows the contract, and no other kind"},
 	{`redislock/goredis`, `driver|redislock`, `\.|` + aContract + `|` + forTests,
 		"the adapter brings another client to the same driver"},

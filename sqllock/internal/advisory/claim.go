@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
 // A claim is what this client knows of one. The tables have what clients say about claims of others.
 type claim struct {
 	free    chan struct{} // holds a token while nobody is at work on the claim
 	phase   phase
-	sending *sending // of the work that is under way
-	session *session // while it waits or is granted, and after its end until the holder knows
+	sending *replies.Sending // of the work that is under way
+	session *session         // while it waits or is granted, and after its end until the holder knows
 	token   uint64
 	lost    chan struct{} // closed when the claim is over
 
@@ -68,22 +69,13 @@ func whileFree[T any](
 	if err != nil {
 		return none, unsent(err)
 	}
-	select {
-	case <-cl.free:
-	case <-ctx.Done():
-		d.leave(c, cl)
-		return none, unsent(ctx.Err())
-	case <-d.life.Done():
-		return none, unsent(driver.ErrClosed)
-	}
-	if err := ctx.Err(); err != nil {
-		cl.free <- struct{}{}
+	if err := d.take(ctx, cl); err != nil {
 		d.leave(c, cl)
 		return none, unsent(err)
 	}
-	sent := &sending{}
+	sent := &replies.Sending{}
 	if cl.sending = sent; cl.session != nil {
-		sent.begin() // nothing keeps it from being sent
+		sent.Begin() // nothing keeps it from being sent
 	}
 	var v T
 	var work driver.Group
@@ -110,12 +102,31 @@ func whileFree[T any](
 		return v, err
 	case <-ctx.Done():
 		go work.Wait() // a panic of which no caller learns ends the program
-		if sent.giveUp() {
+		if sent.GiveUp() {
 			return none, unsent(ctx.Err())
 		}
 		return none, ctx.Err()
 	}
 }
+
+// take waits until nobody is at work on a claim.
+func (d *Driver) take(ctx context.Context, cl *claim) error {
+	select {
+	case <-cl.free:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.life.Done():
+		return driver.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		cl.free <- struct{}{}
+		return err
+	}
+	return nil
+}
+
+// unsent marks an error of a request of which nothing came.
+var unsent = replies.Unsent
 
 // abandon leaves the session of a claim on which the SQL driver has panicked to the server's idle timeout. To close it
 // might take for ever, because package database/sql may still have it locked.
@@ -135,18 +146,17 @@ var errPanicked = errors.New("the SQL driver has panicked")
 // openFor opens a session for the work on a claim, unless the caller has given up meanwhile.
 func (d *Driver) openFor(ctx context.Context, cl *claim, ttl time.Duration) (*session, error) {
 	s, err := d.open(ctx, ttl)
-	if err != nil {
-		if cl.sending.state.Load() != isSent {
-			err = unsent(err)
-		}
-		return nil, err
+	switch {
+	case err != nil && !cl.sending.IsSent():
+		return nil, unsent(err)
+	case err == nil && !cl.sending.Begin():
+		return nil, errors.Join(unsent(errGaveUp), s.close())
 	}
-	if err := cl.sending.begin(); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
+
+// errGaveUp is never seen: the caller has gone.
+var errGaveUp = errors.New("its caller has given up")
 
 // hangUp ends the session of a claim, and so frees its lock.
 func (cl *claim) hangUp() {

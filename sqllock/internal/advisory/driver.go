@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // A Driver is a client of the session locks of a database server. It is a [driver.Checker] and a [driver.Reaper].
@@ -37,13 +39,13 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) 
 		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d;"+
 			" raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
 	}
-	d := &Driver{db: db, dialect: dialect, keep: keep, claims: make(map[claimKey]*claim)}
+	kind, err := dbms.Genuine(ctx, db)
+	if err != nil {
+		return nil, explain(err)
+	}
+	d := &Driver{db: db, dialect: dialect, nature: natures[kind], keep: keep, claims: make(map[claimKey]*claim)}
 	d.life, d.end = context.WithCancelCause(context.Background())
 	d.followers.Wait = d.wait
-	var err error
-	if d.nature, err = natureOf(ctx, db); err != nil {
-		return nil, dialect.explain(err)
-	}
 	if err := d.probe(ctx); err != nil {
 		return nil, err
 	}
@@ -53,25 +55,16 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) 
 // Own lets Close close the database, too.
 func (d *Driver) Own(db *sql.DB) { d.owned = db }
 
-// Migrate makes the tables where they are missing.
-func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
-	for _, statement := range dialect.Tables() {
-		_, err := db.ExecContext(ctx, statement)
-		if err != nil {
-			_, err = db.ExecContext(ctx, statement) // somebody else may have made it at the same time
-		}
-		if err != nil {
-			return dialect.explain(fmt.Errorf("create the tables for session locks: %w", err))
-		}
-	}
-	return nil
-}
-
 // Tables are the statements that make the tables where they are missing.
-func (d *Dialect) Tables() []string { return d.statements(makeTables, values{}) }
+func (d *Dialect) Tables() []string { return server.Split(d.Text(scripts, "tables")) }
 
 // Traits implements [driver.Driver].
-func (d *Driver) Traits() driver.Traits { return d.nature.traits }
+func (d *Driver) Traits() driver.Traits {
+	return driver.Traits{
+		Backend: d.dialect.Name, MinTTL: d.nature.minTTL, MaxTTL: maxTTL, MaxName: 1024, Fenced: true, ServerClock: true,
+		Ops: kinds,
+	}
+}
 
 // Close implements [driver.Driver]. With it the sessions end, and so do their claims.
 func (d *Driver) Close() (err error) {

@@ -2,13 +2,13 @@ package advisory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // ErrPooled says that a proxy hands out the sessions of the server anew for each transaction.
@@ -20,24 +20,17 @@ var ErrPooled = fmt.Errorf("%w: a proxy gives each transaction another session o
 var errForbidden = fmt.Errorf("%w: pxc_strict_mode forbids GET_LOCK, because the nodes of the cluster do not"+
 	" share its locks; leave out mode=session", driver.ErrRefused)
 
-// isForbidden reports whether that is so.
-func (d *Driver) isForbidden(ctx context.Context) bool {
-	if d.nature.kind != dbms.MySQL {
-		return false
-	}
-	var mode string
-	err := d.db.QueryRowContext(ctx, dbms.StrictMode).Scan(&mode)
-	return err == nil && dbms.ForbidsLocks(mode)
-}
-
 // probe refuses a server that forbids its locks, a proxy that pools transactions, and a database without the tables.
 func (d *Driver) probe(ctx context.Context) error {
-	if d.isForbidden(ctx) {
-		return errForbidden
+	if d.dialect.Name == server.MySQL.Name {
+		var mode string
+		if d.db.QueryRowContext(ctx, dbms.StrictMode).Scan(&mode) == nil && dbms.ForbidsLocks(mode) {
+			return errForbidden
+		}
 	}
-	switch pooled, err := health.Pooled(ctx, d.db, d.dialect.number); {
+	switch pooled, err := health.Pooled(ctx, d.db, d.dialect.SessionID); {
 	case err != nil:
-		return d.dialect.explain(err)
+		return explain(err)
 	case pooled:
 		return ErrPooled
 	}
@@ -58,26 +51,13 @@ func (d *Driver) openToLook(ctx context.Context) (*session, error) {
 	var hasTables bool
 	err = s.ask(ctx, sessionID, values{}, &s.id, &found, &hasTables)
 	if err == nil {
-		err = checkFormat(found)
+		err = health.CheckFormat(found)
 	}
 	if err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
-}
-
-// format is the version of all tables in the database.
-const format = 1
-
-func checkFormat(found int) error {
-	switch {
-	case found == format:
-		return nil
-	case found < format:
-		return health.NotMigrated(errors.New("a migration was not completed"))
-	}
-	return health.OtherFormat(found, format)
 }
 
 // probeTTL is that of sessions which only look.

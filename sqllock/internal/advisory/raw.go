@@ -1,21 +1,20 @@
 package advisory
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // Raw is a dialect in which names are the server's own: those of locks that other programs use, too.
 func (d *Dialect) Raw() *Dialect {
 	raw := *d
-	raw.rows = rawRows
-	raw.key, raw.refuse = rawName, refuseLong
-	if d.Name == Postgres.Name {
-		raw.key, raw.held, raw.refuse = func(name string) string { return name }, heldRaw, refuseText
+	raw.rows, raw.refuse = rawRows, refuseLong
+	if d.Name == server.Postgres.Name {
+		raw.refuse = refuseText
 	}
 	return &raw
 }
@@ -24,13 +23,10 @@ func (d *Dialect) Raw() *Dialect {
 // is another lock.
 const rawRows = "\x00raw\x00"
 
+func anyName(string) error { return nil }
+
 // mostRaw is how many characters the name of a lock has in MySQL at most.
 const mostRaw = 64
-
-// rawName is text, in which case does not count: bytes would be another lock.
-func rawName(name string) string {
-	return "CONVERT(x'" + hex.EncodeToString([]byte(name)) + "' USING utf8mb4)"
-}
 
 func refuseLong(name string) error {
 	if n := utf8.RuneCountInString(name); n > mostRaw || !utf8.ValidString(name) {
@@ -38,12 +34,6 @@ func refuseLong(name string) error {
 			driver.ErrInvalidName, name, n, mostRaw)
 	}
 	return nil
-}
-
-// heldRaw is about a name that is not refused.
-func heldRaw(name string) string {
-	number, _ := strconv.ParseInt(name, 10, 64)
-	return heldKey(number)
 }
 
 // refuseText refuses other ways to write a number, too: two names for one lock would have tokens of their own.

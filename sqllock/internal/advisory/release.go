@@ -63,7 +63,7 @@ func (d *Driver) stopWaiting(ctx context.Context, c driver.Claim, cl *claim) err
 // releaseElsewhere releases a claim for which this client has no session: one that has ended, one of another client,
 // or one that never came into being.
 func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim) error {
-	s, err := d.openFor(ctx, cl, whole(c.TTL, d.nature.unit))
+	s, err := d.openFor(ctx, cl, c.TTL)
 	if err != nil {
 		return err
 	}

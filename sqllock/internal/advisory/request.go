@@ -11,10 +11,8 @@ import (
 // request requests a claim. If a Wait for the same claim is at work, it waits for it, which does not take
 // long.
 func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if refuse := d.dialect.refuse; refuse != nil {
-		if err := refuse(c.Name); err != nil {
-			return driver.Status{}, err
-		}
+	if err := d.dialect.refuse(c.Name); err != nil {
+		return driver.Status{}, err
 	}
 	return whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
 		switch {
@@ -58,9 +56,8 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 
 // ask asks for the lock on the claim's session, or on a new one if that has ended while the claim waited.
 func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool) (a answer, err error) {
-	ttl := whole(c.TTL, d.nature.unit)
 	if cl.session != nil {
-		err := cl.session.leaseFor(ctx, ttl)
+		err := cl.session.leaseFor(ctx, c.TTL)
 		if err == nil {
 			a, err = cl.session.lock(ctx, d.values(c), blocks)
 		}
@@ -69,7 +66,7 @@ func (d *Driver) ask(ctx context.Context, c driver.Claim, cl *claim, blocks bool
 		}
 		cl.drop()
 	}
-	if cl.session, err = d.openFor(ctx, cl, ttl); err != nil {
+	if cl.session, err = d.openFor(ctx, cl, c.TTL); err != nil {
 		return a, err
 	}
 	return cl.session.lock(ctx, d.values(c), false)
@@ -102,7 +99,7 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	}
 	var id int64
 	var held, ended, contended bool
-	err = cl.session.leaseFor(ctx, whole(c.TTL, d.nature.unit))
+	err = cl.session.leaseFor(ctx, c.TTL)
 	if err == nil {
 		err = cl.session.ask(ctx, renewLease, d.values(c), &id, &held, &ended, &contended)
 	}

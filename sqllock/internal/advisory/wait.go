@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // wait waits until a claim may have moved. A claim waits in the server, for a while at a time: in between, the session
@@ -24,7 +25,7 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		case n.phase == granted:
 			return driver.Status{}, d.waitForLoss(ctx, n.lost)
 		case n.phase != waiting:
-			return driver.Status{}, driver.Sleep(ctx, firstPause) // to be asked for first
+			return driver.Status{}, driver.Sleep(ctx, server.FirstPause) // to be asked for first
 		}
 	}
 }

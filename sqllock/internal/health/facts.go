@@ -21,6 +21,16 @@ var MySQL = []Fact{
 		"let the proxy keep SET SESSION: otherwise nothing is committed"},
 }
 
+// OneWriter is whether a server of MySQL or MariaDB is the only one that writes, with what to do where it may be a node
+// of Galera, or is set up for group replication and in a group with several primaries.
+func OneWriter(level driver.Level, galera, group string) []Fact {
+	const onePrimary = "group_replication_single_primary_mode"
+	return []Fact{
+		{galeraName, "SELECT @@GLOBAL.wsrep_on", Is("0", "OFF"), level, galera},
+		{onePrimary, "SELECT @@GLOBAL." + onePrimary, Is("1", "ON"), level, group},
+	}
+}
+
 // Postgres is what matters of PostgreSQL however locks are kept.
 var Postgres = []Fact{
 	{versionName, "SHOW server_version", func(string) bool { return true }, driver.Fine, ""},

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -19,10 +20,24 @@ func NotMigrated(reason error) error {
 const lacking = "the database lacks tables or routines that this version needs; create them with: holdfast migrate, " +
 	"or sqllock.Migrate"
 
+// Format is the version of all tables in a database.
+const Format = 1
+
+// CheckFormat refuses tables that a program of another version has made, or whose migration was not completed.
+func CheckFormat(found int) error {
+	switch {
+	case found < Format:
+		return NotMigrated(errors.New("a migration was not completed"))
+	case found > Format:
+		return OtherFormat(found)
+	}
+	return nil
+}
+
 // OtherFormat is the error where a program of another version has made the tables.
-func OtherFormat(found, known int) error {
+func OtherFormat(found int) error {
 	return fmt.Errorf("%w: the tables have format %d, but this program knows format %d; %s", driver.ErrRefused, found,
-		known, sameVersion)
+		Format, sameVersion)
 }
 
 // OtherRevision is the error where a program of another version has made the routines.

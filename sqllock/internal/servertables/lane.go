@@ -84,7 +84,7 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 		return none, unsent(err)
 	}
 	turn, answer := l.turns, make(chan result, 1)
-	var sent sending
+	var sent replies.Sending
 	go func() { // ends with f, and that soon after ctx or the pool
 		patient, cancel := p.patient(ctx)
 		defer cancel()
@@ -106,7 +106,7 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 	case r := <-answer:
 		return r.value, p.endpoint.dialect.explain(r.err)
 	case <-ctx.Done():
-		if sent.giveUp() {
+		if sent.GiveUp() {
 			return none, unsent(replies.GaveUp(ctx))
 		}
 		p.giveAway(l, turn)
@@ -147,7 +147,7 @@ const remaking = 2 * time.Second
 
 // untilFree repeats f while others are in the way, and once on a new connection where the old one broke before anything
 // was sent.
-func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() error) error {
+func (l *lane) untilFree(ctx, patient context.Context, sent *replies.Sending, f func() error) error {
 	dialect := l.pool.endpoint.dialect
 	fresh, began := false, time.Now()
 	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
@@ -157,7 +157,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 			return unsent(err)
 		}
 		fresh = fresh || opened
-		if ctx.Err() != nil || !sent.begin() {
+		if ctx.Err() != nil || !sent.Begin() {
 			return unsent(replies.GaveUp(ctx))
 		}
 		err = f()
@@ -165,21 +165,21 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *sending, f func() e
 		case err == nil || errors.Is(err, driver.ErrGone):
 			return err
 		case dialect.isRowLocked(err):
-			sent.undone()
+			sent.Undone()
 			return unsent(fmt.Errorf("%w: %w", errRowLocked, err))
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
-			sent.undone()
+			sent.Undone()
 			if pace.Pause(ctx) != nil {
 				return unsent(fmt.Errorf("%w: %w", replies.GaveUp(ctx), err))
 			}
 		case health.Stray(err) && !l.conn.shared:
-			sent.undone() // another session got it, which had it not
+			sent.Undone() // another session got it, which had it not
 			l.drop()
 		case dialect.isLost(err):
 			l.drop()
 			return unsent(err)
 		case isUnsent(err) && !fresh:
-			sent.undone()
+			sent.Undone()
 			l.drop()
 		case isUnsent(err):
 			l.drop()

@@ -18,7 +18,7 @@ import (
 // format is the number of the format of the tables, and revision that of the routines. A program works only with those
 // that it has itself. Routines have the format in their names, so that a program calls only those that it knows.
 const (
-	format   = 1
+	format   = health.Format
 	revision = 1
 	prefix   = "holdfast1_"
 )
@@ -77,7 +77,7 @@ func (d *Dialect) refuseOthers(ctx context.Context, on execer) error {
 	case err != nil:
 		return err
 	case found != 0 && found != format:
-		return health.OtherFormat(found, format)
+		return health.OtherFormat(found)
 	case made != 0 && made != revision:
 		return health.OtherRevision(made, revision)
 	}
@@ -154,7 +154,7 @@ func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
 	case err != nil:
 		return err
 	case found != format:
-		return health.OtherFormat(found, format)
+		return health.OtherFormat(found)
 	case made != revision:
 		return health.OtherRevision(made, revision)
 	}
@@ -168,7 +168,7 @@ func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) 
 	case err != nil:
 		return err
 	case found != 0 && found != format:
-		return health.OtherFormat(found, format)
+		return health.OtherFormat(found)
 	case found != 0:
 		return health.NotMigrated(fmt.Errorf("it has the tables, but not the routines, "+
 			"which a dump may have left out: %w", missing))

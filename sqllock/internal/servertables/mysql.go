@@ -73,22 +73,14 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 		Good: health.Is("ROW", "MIXED", "not used"), Level: driver.Unsafe,
 		Advice: "set it to ROW: READ COMMITTED cannot be logged as statements",
 	},
-	{
-		Name: "wsrep_on", Query: "SELECT @@GLOBAL.wsrep_on", Good: health.Is("0", "OFF"), Level: driver.Warning,
-		Advice: "send all that use locks to one node of the cluster: on several, requests collide at their commit, " +
-			"waiting is less prompt, a node may stand still for innodb_lock_wait_timeout, and a clock that is ahead " +
-			"of the others ends claims early",
-	},
-	{
-		Name: onePrimary, Query: "SELECT @@GLOBAL." + onePrimary, Good: health.Is("1", "ON"), Level: driver.Warning,
-		Advice: "send all that use locks to one server of the group, or let it have one primary: on several, " +
-			"requests collide at their commit, waiting is less prompt, and a clock that is ahead of the others ends " +
-			"claims early",
-	},
-})
-
-// onePrimary is whether a server that is set up for group replication has a group with one primary.
-const onePrimary = "group_replication_single_primary_mode"
+}, health.OneWriter(driver.Warning,
+	"send all that use locks to one node of the cluster: on several, requests collide at their commit, "+
+		"waiting is less prompt, a node may stand still for innodb_lock_wait_timeout, and a clock that is ahead "+
+		"of the others ends claims early",
+	"send all that use locks to one server of the group, or let it have one primary: on several, "+
+		"requests collide at their commit, waiting is less prompt, and a clock that is ahead of the others ends "+
+		"claims early",
+))
 
 var readCommitted = health.Is("READ-COMMITTED")
 

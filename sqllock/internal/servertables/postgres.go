@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
@@ -26,7 +25,7 @@ var Postgres = &Dialect{
 	session: []string{settings(
 		"default_transaction_isolation", "read committed",
 		"statement_timeout", "0",
-	) + ", " + dbms.NoTransactionTimeout},
+	) + ", " + ifThere("transaction_timeout", "0")},
 	isPostgres: true,
 	tied:       true,
 	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +

@@ -2,16 +2,14 @@ package shedlock
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // patiently runs f on a connection, of which it leaves enough for holders.
@@ -38,7 +36,7 @@ func (d *Driver) with(ctx context.Context, f func(conn) error) error {
 		return d.explain(fmt.Errorf("%w: %w", driver.ErrUnsent, err))
 	}
 	defer c.Close()
-	return f(conn{c, d})
+	return f(conn{server.Conn{Conn: c, Explain: d.explain}, d})
 }
 
 // doubt closes all connections that are idle when the time for a statement was over: that one's may have been dead
@@ -50,65 +48,15 @@ func (d *Driver) doubt(ctx context.Context) {
 	}
 }
 
-// A conn runs statements, each of which commits by itself.
+// A conn is a connection on which scripts are run.
 type conn struct {
-	*sql.Conn
+	server.Conn
 	driver *Driver
 }
 
-// do runs a statement, and reports whether it changed anything.
+// do runs a script, and reports whether it changed anything.
 func (c conn) do(ctx context.Context, what script, v values) (changed bool, err error) {
-	err = c.untilFree(ctx, func() error {
-		result, err := c.ExecContext(ctx, c.driver.statement(what, v))
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		changed = n > 0
-		return err
-	})
-	return changed, err
-}
-
-// row asks for one row.
-func (c conn) row(ctx context.Context, what script, v values, dest ...any) error {
-	return c.untilFree(ctx, func() error {
-		return c.QueryRowContext(ctx, c.driver.statement(what, v)).Scan(dest...)
-	})
-}
-
-// each asks for rows.
-func (c conn) each(ctx context.Context, what script, v values, see func(*sql.Rows) error) error {
-	rows, err := c.QueryContext(ctx, c.driver.statement(what, v))
-	if err != nil {
-		return c.driver.explain(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := see(rows); err != nil {
-			return err
-		}
-	}
-	return c.driver.explain(rows.Err())
-}
-
-// Bounds of the pauses between two attempts of a statement that was in the way of others.
-const firstPause, lastPause = time.Millisecond, 50 * time.Millisecond
-
-// untilFree repeats a statement that the server has undone.
-func (c conn) untilFree(ctx context.Context, run func() error) error {
-	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
-	for {
-		err := run()
-		if err == nil || !isOneOf(err, c.driver.dialect.busy) || pace.Pause(ctx) != nil {
-			return c.driver.explain(err)
-		}
-	}
-}
-
-func isOneOf(err error, codes []string) bool {
-	code := dbms.Code(err)
-	return code != "" && slices.ContainsFunc(codes, func(start string) bool { return strings.HasPrefix(code, start) })
+	return c.Do(ctx, c.driver.statement(what, v))
 }
 
 // explain says what an error of the server means.
@@ -118,10 +66,10 @@ func (d *Driver) explain(err error) error {
 		return err
 	case dbms.NoTable(err):
 		return replies.Refuse(err, "a table is missing that was there before; create it with: holdfast migrate")
-	case isOneOf(err, d.dialect.narrow):
+	case slices.Contains([]string{"1406", "22001"}, dbms.Code(err)):
 		return replies.Refuse(err, fmt.Sprintf(
 			"let the owner of the table %s make locked_by a VARCHAR(%d)", d.table, mostBy))
-	case isOneOf(err, []string{"1142", "42501"}):
+	case slices.Contains([]string{"1142", "42501"}, dbms.Code(err)):
 		return replies.Refuse(err, fmt.Sprintf(
 			"grant the user the rights to read and write the tables %s and holdfast_guests", d.table))
 	}

@@ -3,7 +3,6 @@ package shedlock
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
@@ -15,14 +14,12 @@ func (d *Driver) Check(ctx context.Context, brief bool) (findings []driver.Findi
 		return nil, nil
 	}
 	err = d.with(ctx, func(conn conn) error {
-		begin := time.Now()
-		var now int64
-		if err := conn.QueryRowContext(ctx, "SELECT "+d.dialect.now).Scan(&now); err != nil {
+		clock, err := health.Clock(ctx, conn, d.dialect.Now)
+		if err != nil {
 			return d.explain(err)
 		}
-		findings = []driver.Finding{driver.CompareClocks(time.UnixMicro(now), begin, time.Now())}
 		facts, err := health.Look(ctx, conn, d.dialect.facts)
-		findings = append(findings, facts...)
+		findings = append([]driver.Finding{clock}, facts...)
 		return err
 	})
 	return findings, err

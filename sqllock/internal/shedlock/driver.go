@@ -3,7 +3,6 @@ package shedlock
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -46,10 +45,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 		return nil, d.explain(err)
 	}
 	defer conn.Close()
-	if err := d.checkFormat(ctx, conn); err != nil {
-		return nil, err
-	}
-	if err := d.checkCommits(ctx, conn); err != nil {
+	if err := d.check(ctx, conn); err != nil {
 		return nil, err
 	}
 	d.time, err = d.timeOfColumns(ctx, conn)
@@ -86,20 +82,6 @@ func mostPatient(db *sql.DB) int {
 	return max(most/2, 1)
 }
 
-// Migrate makes our table where it is missing. It leaves ShedLock's alone.
-func Migrate(ctx context.Context, db *sql.DB, dialect *Dialect) error {
-	for _, statement := range dialect.Tables() {
-		_, err := db.ExecContext(ctx, statement)
-		if dbms.Raced(err) {
-			_, err = db.ExecContext(ctx, statement)
-		}
-		if err != nil {
-			return fmt.Errorf("create the table for locks of ShedLock: %w", err)
-		}
-	}
-	return nil
-}
-
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
@@ -123,39 +105,20 @@ func (d *Driver) Close() (err error) {
 	return err
 }
 
-// format is the version of all tables in the database.
-const format = 1
-
-func (d *Driver) checkFormat(ctx context.Context, conn *sql.Conn) error {
-	var found int
-	var any bool
-	err := conn.QueryRowContext(ctx, d.dialect.source(readFormat)).Scan(&found, &any)
+// check refuses tables that this program does not know, and sessions that leave the end of a transaction to their
+// client: others would wait for a grant that they do not see, and it would be gone with its connection.
+func (d *Driver) check(ctx context.Context, conn *sql.Conn) error {
+	var format int
+	var any, commits bool
+	err := conn.QueryRowContext(ctx, d.dialect.Text(scripts, "format")).Scan(&format, &any, &commits)
 	switch {
 	case dbms.NoTable(err):
 		return health.NotMigrated(err)
 	case err != nil:
 		return d.explain(err)
-	case found < format:
-		return health.NotMigrated(errors.New("a migration was not completed"))
-	case found > format:
-		return health.OtherFormat(found, format)
-	}
-	return nil
-}
-
-// checkCommits refuses sessions that leave the end of a transaction to their client: others would wait for a grant that
-// they do not see, and it would be gone with its connection.
-func (d *Driver) checkCommits(ctx context.Context, conn *sql.Conn) error {
-	if d.dialect.commits == "" {
-		return nil
-	}
-	var does bool
-	if err := conn.QueryRowContext(ctx, d.dialect.commits).Scan(&does); err != nil {
-		return d.explain(err)
-	}
-	if !does {
+	case !commits:
 		return fmt.Errorf("%w: autocommit is off, so nobody else would see who has a lock; set it to 1 in the server's"+
 			" configuration, or in the data source name of a pool of yours", driver.ErrRefused)
 	}
-	return nil
+	return health.CheckFormat(format)
 }

@@ -112,8 +112,8 @@ func TestNobodyWaitsBehindDeadLooks(t *testing.T) {
 // quoting is a dialect whose statements have names that can be read.
 func quoting(d *Dialect) *Dialect {
 	c := *d
-	c.bytes = func(s string) string { return "'" + s + "'" }
-	c.text = c.bytes
+	c.Bytes = func(s string) string { return "'" + s + "'" }
+	c.text = c.Bytes
 	return &c
 }
 

@@ -32,7 +32,7 @@ func (d *Driver) queue(ctx context.Context, name string) (queue []driver.Entry, 
 	v := values{claim: driver.Claim{Name: name}}
 	err = d.patiently(ctx, func(conn conn) error {
 		var who *holder
-		err := conn.each(ctx, readHolder, v, func(rows *sql.Rows) error {
+		err := conn.Each(ctx, d.statement(readHolder, v), func(rows *sql.Rows) error {
 			var micros int64
 			who = &holder{}
 			err := rows.Scan(&who.name, &who.by, &who.since, &micros)
@@ -51,7 +51,7 @@ func (d *Driver) queue(ctx context.Context, name string) (queue []driver.Entry, 
 
 // claims are those of our claims that wait, or have had the lock at last.
 func (c conn) claims(ctx context.Context, v values) (ours []driver.Entry, err error) {
-	err = c.each(ctx, readWaiting, v, func(rows *sql.Rows) error {
+	err = c.Each(ctx, c.driver.statement(readWaiting, v), func(rows *sql.Rows) error {
 		e := driver.Entry{Claim: driver.Claim{Name: v.claim.Name, Weight: 1, Limit: 1}}
 		var waits bool
 		var since, left int64
@@ -134,7 +134,7 @@ func (d *Driver) taken(ctx context.Context, prefix string) iter.Seq2[string, err
 		for more := true; more; {
 			var page []string
 			err := d.patiently(ctx, func(conn conn) error {
-				return conn.each(ctx, readNames, v, func(rows *sql.Rows) error {
+				return conn.Each(ctx, d.statement(readNames, v), func(rows *sql.Rows) error {
 					var name string
 					err := rows.Scan(&name)
 					page = append(page, name)
@@ -160,7 +160,7 @@ func (d *Driver) taken(ctx context.Context, prefix string) iter.Seq2[string, err
 func (d *Driver) waited(ctx context.Context, prefix string) (map[string]bool, error) {
 	found := make(map[string]bool)
 	err := d.patiently(ctx, func(conn conn) error {
-		return conn.each(ctx, readWaited, values{begin: prefix}, func(rows *sql.Rows) error {
+		return conn.Each(ctx, d.statement(readWaited, values{begin: prefix}), func(rows *sql.Rows) error {
 			var key string
 			err := rows.Scan(&key)
 			found[strings.TrimPrefix(key, d.key(""))] = true

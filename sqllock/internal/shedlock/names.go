@@ -3,10 +3,12 @@ package shedlock
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 )
 
 // mostName and mostBy are how much ShedLock's columns take.
@@ -36,6 +38,11 @@ func (d *Driver) refuse(name string) error {
 			driver.ErrInvalidName, name)
 	}
 	return nil
+}
+
+// isUnfit reports whether an error means that a column cannot have the characters of a name.
+func isUnfit(err error) bool {
+	return slices.Contains([]string{"1267", "1366", "3854", "22021", "22P05"}, dbms.Code(err))
 }
 
 // unfit is the error for a name that has characters which the database or the column does not know.

@@ -52,7 +52,7 @@ func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 		holds, err = c.do(ctx, what, v)
 		switch {
 		case err == nil:
-		case isOneOf(err, c.driver.dialect.unfit):
+		case isUnfit(err):
 			c.forget(ctx, claim)
 			return unfit(claim.Name, err)
 		case what == takeLock && driver.IsAnswer(err): // it was noted, no more
@@ -117,7 +117,8 @@ type picture struct {
 
 func (c conn) read(ctx context.Context, claim driver.Claim) (p picture, err error) {
 	var micros int64
-	err = c.row(ctx, readClaim, values{claim: claim}, &p.state, &p.token, &p.name, &p.holds, &micros, &p.contended)
+	err = c.Row(ctx, c.driver.statement(readClaim, values{claim: claim}),
+		&p.state, &p.token, &p.name, &p.holds, &micros, &p.contended)
 	p.left = time.Duration(micros) * time.Microsecond
 	return p, err
 }

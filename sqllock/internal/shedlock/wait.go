@@ -44,7 +44,7 @@ func (d *Driver) look(ctx context.Context, c driver.Claim, question script, ever
 		err := d.patiently(ctx, func(conn conn) error {
 			limited, cancel := context.WithTimeout(ctx, most)
 			defer cancel()
-			err := conn.row(limited, question, values{claim: c}, &isSo)
+			err := conn.Row(limited, d.statement(question, values{claim: c}), &isSo)
 			if limited.Err() != nil && ctx.Err() == nil {
 				d.doubt(limited)
 				most = lookMost

@@ -1,2 +1,0 @@
--- Deletes a token that oldtokens found, unless it has changed since.
-DELETE FROM holdfast_sessions WHERE name = {name} AND token < {now} - {keep} AND {free};

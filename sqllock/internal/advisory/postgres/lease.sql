@@ -1,0 +1,2 @@
+-- Sets after how many milliseconds the server ends the session when it is idle.
+SET idle_session_timeout = {idle};
