@@ -45,7 +45,8 @@ var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{
 		Good: health.Is(strconv.Itoa(int(probeTTL / time.Second))), Level: driver.Unsafe, Advice: keepTimeout,
 	},
 }, health.OneWriter(driver.Unsafe,
-	"let all clients connect to one node of the cluster, or leave out mode=session: no node knows of the others' GET_LOCK",
+	"let all clients connect to one node of the cluster, or leave out mode=session:"+
+		" no node knows of the others' GET_LOCK",
 	"let all clients connect to one server of the group, or leave out mode=session:"+
 		" no server knows of the others' GET_LOCK",
 ))

@@ -20,7 +20,7 @@ import (
 // one round trip: a session lives for one claim only, and it is not worth while to prepare statements.
 type Dialect struct {
 	server.Kind
-	key    string                  // the number or text that the server locks for the lock of a row, whose name is {name}
+	key    string                  // what the server locks for a row of this {name}
 	held   string                  // whether l, of pg_locks, is that lock
 	free   string                  // whether nobody has the lock of a row of holdfast_sessions
 	try    script                  // what asks for a lock without waiting
@@ -78,8 +78,9 @@ type nature struct {
 	wait   time.Duration // how long a session waits for a lock before it listens to its client again
 }
 
+// GET_LOCK of MySQL takes whole seconds, and renewals must come in between.
 var natures = map[dbms.Kind]nature{
-	dbms.MySQL:    {5 * time.Second, time.Second, time.Second}, // GET_LOCK takes whole seconds, and renewals come between
+	dbms.MySQL:    {5 * time.Second, time.Second, time.Second},
 	dbms.MariaDB:  {time.Second, time.Second, 100 * time.Millisecond},
 	dbms.Postgres: {500 * time.Millisecond, time.Millisecond, 50 * time.Millisecond},
 }

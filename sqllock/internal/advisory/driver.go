@@ -61,8 +61,8 @@ func (d *Dialect) Tables() []string { return server.Split(d.Text(scripts, "table
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
-		Backend: d.dialect.Name, MinTTL: d.nature.minTTL, MaxTTL: maxTTL, MaxName: 1024, Fenced: true, ServerClock: true,
-		Ops: kinds,
+		Backend: d.dialect.Name, MinTTL: d.nature.minTTL, MaxTTL: maxTTL, MaxName: 1024,
+		Fenced: true, ServerClock: true, Ops: kinds,
 	}
 }
 
