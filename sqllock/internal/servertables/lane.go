@@ -28,6 +28,20 @@ type lane struct {
 	// For who has the turn.
 	conn      *conn     // nil when there is none
 	wakeLocks wakeLocks // of conn
+	work      chan func()
+}
+
+// begin does the work of a turn on the lane's goroutine, whose stack grows once, and which ends when the lane is gone.
+func (l *lane) begin(work func()) {
+	if l.work == nil {
+		l.work = make(chan func(), 1)
+		go func() {
+			for work := range l.work {
+				work()
+			}
+		}()
+	}
+	l.work <- work
 }
 
 // join adds a task to a line where it belongs by its age.
@@ -85,7 +99,7 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 	}
 	turn, answer := l.turns, make(chan result, 1)
 	var sent replies.Sending
-	go func() { // ends with f, and that soon after ctx or the pool
+	l.begin(func() { // ends with f, and that soon after ctx or the pool
 		patient, cancel := p.patient(ctx)
 		defer cancel()
 		var r result
@@ -101,7 +115,7 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 		answer <- r // nobody has to wait for wake locks that are released late
 		l.releaseStale(patient)
 		p.leave(l, h)
-	}()
+	})
 	select {
 	case r := <-answer:
 		return r.value, p.endpoint.dialect.explain(r.err)

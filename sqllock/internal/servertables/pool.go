@@ -391,6 +391,9 @@ func (p *pool) retire(l *lane) {
 // remove closes a lane that is free.
 func (p *pool) remove(l *lane) {
 	l.gone = true
+	if l.work != nil {
+		close(l.work)
+	}
 	p.lanes = slices.DeleteFunc(p.lanes, func(other *lane) bool { return other == l })
 	l.drop()
 	p.quota.give()
