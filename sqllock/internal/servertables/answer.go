@@ -11,18 +11,20 @@ import (
 type outcome int
 
 const (
-	isThere   outcome = iota      // its state follows
-	isGone                        // it is not in its queue, or under another token
-	notQueued                     // it was not granted and did not want to wait
-	askAgain          = notQueued // from wait: a claim ahead is dead, so a request will find more
-	nothing   outcome = 3         // from wait: it waits as before
-	isAlone   outcome = 4         // it has its lock to itself: its state follows
+	isThere    outcome = iota      // its state follows
+	isGone                         // it is not in its queue, or under another token
+	notQueued                      // it was not granted and did not want to wait
+	askAgain           = notQueued // from wait: a claim ahead is dead, so a request will find more
+	nothing    outcome = 3         // from wait: it waits as before
+	isAlone    outcome = 4         // it has its lock to itself: its state follows
+	isAloneNow outcome = 5         // the same, and the lock was not one that a statement takes
 )
 
 // An answer is what routines return about a claim.
 type answer struct {
 	outcome outcome
 	alone   bool // it is there, and has no wake locks since nobody waits for it
+	simple  bool // a statement would have taken its lock
 	status  driver.Status
 }
 
@@ -41,7 +43,8 @@ func readAnswer(scan func(...any) error) (a answer, err error) {
 	err = scan(&a.outcome, &token, &st.Granted, &ttl, &retry, &st.Contended, &st.Revoked)
 	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
 	switch a.outcome {
-	case isAlone:
+	case isAlone, isAloneNow:
+		a.simple = a.outcome == isAlone
 		a.outcome, a.alone = isThere, true
 	case isGone: // of one that is gone there is no state, whatever the row of its lock says
 		a.status = driver.Status{}

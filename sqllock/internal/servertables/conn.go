@@ -8,7 +8,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
-	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
 // A conn is a connection that was made ready, with the statements that were prepared on it. It never goes back to the
@@ -17,9 +16,9 @@ type conn struct {
 	*sql.Conn
 	dialect    *Dialect
 	endpoint   *endpoint
-	shared     bool // its sessions are, so nothing was changed in them
-	statements map[routine]*sql.Stmt
-	closed     func() // or nil
+	shared     bool                 // its sessions are, so nothing was changed in them
+	statements map[string]*sql.Stmt // that were prepared, by what they are for
+	closed     func()               // or nil
 }
 
 func openConn(ctx context.Context, e *endpoint) (*conn, error) {
@@ -35,7 +34,7 @@ func openConn(ctx context.Context, e *endpoint) (*conn, error) {
 		dbms.Discard(c)
 		return nil, err
 	}
-	return &conn{Conn: c, dialect: e.dialect, endpoint: e, shared: shared, statements: make(map[routine]*sql.Stmt)}, nil
+	return &conn{Conn: c, dialect: e.dialect, endpoint: e, shared: shared, statements: make(map[string]*sql.Stmt)}, nil
 }
 
 // makeReady sets up a session.
@@ -87,10 +86,8 @@ func (c *conn) close() error {
 // rows calls a routine, and read with each row of what it returns.
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {
 	rows, err := c.query(ctx, r, args)
-	if health.Stray(err) {
-		c.endpoint.share()
-	}
 	if err != nil {
+		c.lookAt(err)
 		return err
 	}
 	defer rows.Close()
@@ -110,23 +107,28 @@ func (c *conn) query(ctx context.Context, r routine, args []any) (*sql.Rows, err
 	if c.shared && c.dialect.tied {
 		return c.QueryContext(ctx, c.dialect.call(prefix+string(r), len(args)), args...)
 	}
-	stmt, err := c.prepared(ctx, r, len(args))
+	stmt, err := c.prepared(ctx, string(r), func() string { return c.dialect.call(prefix+string(r), len(args)) })
 	if err != nil {
 		return nil, err
 	}
 	return stmt.QueryContext(ctx, args...)
 }
 
-// prepared returns the statement that calls a routine, which is prepared when it is first used.
-func (c *conn) prepared(ctx context.Context, r routine, args int) (*sql.Stmt, error) {
-	if stmt, ok := c.statements[r]; ok {
+// statement returns one of the statements that are no routines.
+func (c *conn) statement(ctx context.Context, name string) (*sql.Stmt, error) {
+	return c.prepared(ctx, name, func() string { return c.dialect.text(name) })
+}
+
+// prepared returns a statement, which is prepared when it is first used.
+func (c *conn) prepared(ctx context.Context, name string, text func() string) (*sql.Stmt, error) {
+	if stmt, ok := c.statements[name]; ok {
 		return stmt, nil
 	}
-	stmt, err := c.PrepareContext(ctx, c.dialect.call(prefix+string(r), args))
+	stmt, err := c.PrepareContext(ctx, text())
 	if err != nil {
 		return nil, unsent(err)
 	}
-	c.statements[r] = stmt
+	c.statements[name] = stmt
 	return stmt, nil
 }
 

@@ -26,6 +26,9 @@ type Dialect struct {
 	// it, it follows in wishes.
 	session, wishes []string
 
+	// taken returns the token that the statement to take a lock has granted a claim, or 0.
+	taken func(ctx context.Context, stmt *sql.Stmt, c driver.Claim, before string) (int64, error)
+
 	isPostgres bool // or else MySQL or MariaDB
 
 	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others.

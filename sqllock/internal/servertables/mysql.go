@@ -30,6 +30,7 @@ var MySQL = &Dialect{
 		"SET SESSION group_replication_consistency = IF(@@GLOBAL.group_replication_single_primary_mode OR " +
 			"@@GLOBAL.group_replication_consistency LIKE '%AFTER', @@GLOBAL.group_replication_consistency, 'BEFORE')",
 	},
+	taken:   takenOnMySQL,
 	migrate: migrateMySQL,
 	refuse:  mysqlRefuse,
 	anew:    dropped,

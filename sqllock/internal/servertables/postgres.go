@@ -25,7 +25,12 @@ var Postgres = &Dialect{
 	session: []string{settings(
 		"default_transaction_isolation", "read committed",
 		"statement_timeout", "0",
+		"lock_timeout", "800ms", // these are as in routines
+		"enable_seqscan", "off",
+		"plan_cache_mode", "force_generic_plan",
+		"jit", "off",
 	) + ", " + ifThere("transaction_timeout", "0")},
+	taken:      takenOnPostgres,
 	isPostgres: true,
 	tied:       true,
 	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +

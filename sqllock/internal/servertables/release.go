@@ -10,6 +10,9 @@ import (
 // release takes a claim out of its queue.
 func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	err := d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
+		if done, err := d.releaseAlone(ctx, l, c); done || err != nil {
+			return err
+		}
 		wakeLock := l.wakeLocks.held(c.ID)
 		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
 		if err == nil || errors.Is(err, driver.ErrGone) {

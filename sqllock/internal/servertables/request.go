@@ -33,6 +33,10 @@ const goesOn = time.Microsecond
 
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
+		if st, err := d.requestAlone(ctx, l, c); err != nil || st.Granted {
+			d.sweeper.wrote.Store(true)
+			return st, err
+		}
 		before, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
@@ -41,6 +45,7 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status
 			return driver.Status{}, err
 		}
 		d.sweeper.wrote.Store(true)
+		d.alone.Store(a.simple)
 		l.wakeLocks.answered(c, take, a)
 		return a.status, a.err()
 	})

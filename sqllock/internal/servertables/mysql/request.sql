@@ -70,7 +70,7 @@ whole: BEGIN
 					units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value, id = p_id
 				WHERE name = p_name;
 				COMMIT;
-				SELECT 4, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
+				SELECT 5, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
 				LEAVE whole;
 			ELSEIF v_granted OR p_stay THEN
 				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), queued = 1 WHERE name = p_name;

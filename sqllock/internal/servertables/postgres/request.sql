@@ -63,7 +63,7 @@ BEGIN
 				id = p_id, weight = p_weight, units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now,
 				owner = p_owner, value = p_value
 			WHERE name = p_name RETURNING holdfast_locks.token INTO token;
-			RETURN QUERY SELECT 4, token, true, p_ttl, 0::bigint, false, false;
+			RETURN QUERY SELECT 5, token, true, p_ttl, 0::bigint, false, false;
 			RETURN;
 		ELSIF granted OR p_stay THEN
 			UPDATE holdfast_locks SET token = greatest(token + 1, v_now), queued = true,
