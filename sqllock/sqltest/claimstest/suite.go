@@ -116,6 +116,7 @@ var use = []test{
 	{"restart", testRestart},
 	{"together", testTogether},
 	{"busy row together", testBusyRowTogether},
+	{"alone", testAlone},
 	{"late copies", testLateCopies},
 }
 

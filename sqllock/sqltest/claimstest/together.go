@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/internal/proxy"
 )
 
@@ -136,62 +135,4 @@ func testBusyRowTogether(t *testing.T, s Store) {
 		t.Fatal(err)
 	}
 	<-all
-}
-
-// A late copy of the request of a claim that was released is barred for the claim's TTL, though others have had the
-// lock since, for shorter TTLs, alone or in a queue.
-func testLateCopies(t *testing.T, s Store) {
-	d, other := s.client(t), s.client(t)
-	for _, since := range []struct {
-		name string
-		with func(name string)
-	}{
-		{"nobody", func(string) {}},
-		{"one alone", func(name string) { comeAndGo(t, other, brief(name)) }},
-		{"a queue", func(name string) { comeAndGo(t, other, brief(name), brief(name)) }},
-		{"its own client", func(name string) { comeAndGo(t, d, brief(name)) }},
-	} {
-		first := mutex(t.Name() + " " + since.name)
-		first.ID = driver.NewID()
-		first = request(t, d, first, true)
-		release(t, d, first)
-		since.with(first.Name)
-		since.with(first.Name)
-		driver.Sleep(t.Context(), 4*brief("").TTL) // until what they did is not remembered any more
-		release(t, d, first)                       // again
-		late := first
-		late.Token = 0
-		for how, claims := range map[string][]driver.Claim{
-			"alone": {late}, "together": {late, mutex(t.Name() + " other")},
-		} {
-			r := Unfollow(d).do(t.Context(), ops(driver.OpRequest, claims)...)[0]
-			if !errors.Is(r.Err, driver.ErrGone) {
-				t.Errorf("after use by %s, a late copy that is requested %s gets %+v", since.name, how, r)
-			}
-		}
-	}
-}
-
-// comeAndGo requests claims of one lock, one after the other, and then releases them. They may expire meanwhile.
-func comeAndGo(t *testing.T, d *drivertest.Facade, claims ...driver.Claim) {
-	t.Helper()
-	for i := range claims {
-		st, err := d.Request(t.Context(), claims[i])
-		if err != nil && !errors.Is(err, driver.ErrGone) {
-			t.Fatal(err)
-		}
-		claims[i].Token = st.Token
-	}
-	for _, c := range claims {
-		if err := d.Release(t.Context(), c); err != nil && !errors.Is(err, driver.ErrGone) {
-			t.Fatal(err)
-		}
-	}
-}
-
-// brief returns a mutex whose TTL is as short as it may be.
-func brief(name string) driver.Claim {
-	c := mutex(name)
-	c.ID, c.TTL = driver.NewID(), 100*time.Millisecond
-	return c
 }

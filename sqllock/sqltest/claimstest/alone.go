@@ -1,0 +1,143 @@
+package claimstest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/driver/drivertest"
+)
+
+// findFree lets a client take a lock that is free twice, after which it takes locks by statements, until it finds one
+// that is not.
+func findFree(t *testing.T, d *drivertest.Facade) {
+	t.Helper()
+	c := mutex(driver.NewID())
+	c.ID = driver.NewID()
+	for range 2 {
+		release(t, d, request(t, d, c, true))
+		c.ID = driver.NextID(c.ID)
+	}
+}
+
+// A client that takes locks by statements finds those that others have, or wait for, and releases none but its own.
+func testAlone(t *testing.T, s Store) {
+	d, other := s.client(t), s.client(t)
+	refused := func(name, why string) {
+		t.Helper()
+		findFree(t, d)
+		c := mutex(name)
+		c.Queue = false
+		if st, err := d.Request(t.Context(), c); err != nil || st.Granted {
+			t.Errorf("a lock that %s: %+v, %v", why, st, err)
+		}
+	}
+	held := mutex(t.Name() + " held")
+	for range 2 { // the row is there
+		held.ID, held.Token = driver.NewID(), 0
+		held = request(t, other, held, true)
+		refused(held.Name, "another client has")
+		release(t, other, held)
+	}
+	inLine := queued(t, other, mutex(t.Name()+" queued"))
+	change(t, s.admin(t), "UPDATE holdfast_locks SET barred = 0") // that is not what keeps anybody from the lock
+	refused(inLine.Name, "is queued for")
+	release(t, other, inLine)
+
+	c := brief(t.Name() + " expired")
+	release(t, d, request(t, d, c, true))
+	c.ID = driver.NextID(c.ID)
+	findFree(t, d)
+	c = request(t, d, c, true)
+	driver.Sleep(t.Context(), 2*c.TTL)
+	if err := d.Release(t.Context(), c); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Release of a claim that has expired: %v", err)
+	}
+
+	c = mutex(t.Name() + " token")
+	findFree(t, d)
+	c = request(t, d, c, true)
+	strange := c
+	strange.Token++
+	if err := d.Release(t.Context(), strange); !errors.Is(err, driver.ErrGone) {
+		t.Errorf("Release under another token: %v", err)
+	}
+	findFree(t, d)
+	for range 2 {
+		if err := d.Release(t.Context(), c); err != nil {
+			t.Errorf("Release, which may be the second: %v", err)
+		}
+	}
+}
+
+// A late copy of the request of a claim that was released is barred for the claim's TTL, though others have had the
+// lock since, for shorter TTLs, alone or in a queue, and whether a statement or a routine takes the lock.
+func testLateCopies(t *testing.T, s Store) {
+	d, other := s.client(t), s.client(t)
+	asItIs := func(*testing.T, *drivertest.Facade) {}
+	for _, since := range []struct {
+		name string
+		with func(name string)
+	}{
+		{"nobody", func(string) {}},
+		{"one alone", func(name string) { comeAndGo(t, other, asItIs, brief(name)) }},
+		{"one alone who leaves by a statement", func(name string) { comeAndGo(t, other, findFree, brief(name)) }},
+		{"a queue", func(name string) { comeAndGo(t, other, asItIs, brief(name), brief(name)) }},
+		{"its own client", func(name string) { comeAndGo(t, d, asItIs, brief(name)) }},
+	} {
+		first := mutex(t.Name() + " " + since.name)
+		first.ID = driver.NewID()
+		first = request(t, d, first, true)
+		release(t, d, first)
+		since.with(first.Name)
+		since.with(first.Name)
+		driver.Sleep(t.Context(), 4*brief("").TTL) // until what they did is not remembered any more
+		release(t, d, first)                       // again
+		late := first
+		late.Token = 0
+		for _, how := range []struct {
+			name   string
+			before func(*testing.T, *drivertest.Facade)
+			claims []driver.Claim
+		}{
+			{"alone", asItIs, []driver.Claim{late}},
+			{"by a statement", findFree, []driver.Claim{late}},
+			{"together", asItIs, []driver.Claim{late, mutex(t.Name() + " other")}},
+		} {
+			how.before(t, d)
+			r := Unfollow(d).do(t.Context(), ops(driver.OpRequest, how.claims)...)[0]
+			if !errors.Is(r.Err, driver.ErrGone) {
+				t.Errorf("after use by %s, a late copy that is requested %s gets %+v", since.name, how.name, r)
+			}
+		}
+	}
+}
+
+// comeAndGo requests claims of one lock, one after the other, and then releases them, each after what is to be done
+// before that. They may expire meanwhile.
+func comeAndGo(
+	t *testing.T, d *drivertest.Facade, before func(*testing.T, *drivertest.Facade), claims ...driver.Claim,
+) {
+	t.Helper()
+	for i := range claims {
+		st, err := d.Request(t.Context(), claims[i])
+		if err != nil && !errors.Is(err, driver.ErrGone) {
+			t.Fatal(err)
+		}
+		claims[i].Token = st.Token
+	}
+	for _, c := range claims {
+		before(t, d)
+		if err := d.Release(t.Context(), c); err != nil && !errors.Is(err, driver.ErrGone) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// brief returns a mutex whose TTL is as short as it may be.
+func brief(name string) driver.Claim {
+	c := mutex(name)
+	c.ID, c.TTL = driver.NewID(), 100*time.Millisecond
+	return c
+}
