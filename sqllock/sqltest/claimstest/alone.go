@@ -55,11 +55,10 @@ func testAlone(t *testing.T, s Store) {
 		t.Errorf("Release of a claim that has expired: %v", err)
 	}
 
-	c = mutex(t.Name() + " token")
-	findFree(t, d)
-	c = request(t, d, c, true)
+	c = request(t, d, mutex(t.Name()+" token"), true)
 	strange := c
 	strange.Token++
+	findFree(t, d)
 	if err := d.Release(t.Context(), strange); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Release under another token: %v", err)
 	}
