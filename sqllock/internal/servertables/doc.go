@@ -1,7 +1,8 @@
 // Package servertables keeps the queues of locks in the tables of a database server.
 //
 // What has to be one step is a routine in the database: a file of the folder mysql or postgres each. So a request is
-// one round trip, with others waiting or without, and what it does is judged by the server's clock alone. A routine
+// one round trip, with others waiting or without, and what it does is judged by the server's clock alone. Only what
+// takes a lock that nobody has, and leaves it, is a statement without a routine: see alone.go. A routine
 // that changes a queue first locks the row of that lock, which is there for good, so that one does so at a time and
 // no two wait for each other.
 //
