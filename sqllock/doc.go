@@ -28,9 +28,9 @@
 // itself "mysql", such as github.com/go-sql-driver/mysql, or "pgx", github.com/jackc/pgx/v5/stdlib. [Migrate] makes
 // the tables.
 //
-//   - A request is one call of a routine in the database, and so is a release with the grants that follow from it; for a
-//     lock that nobody else wants each is a single UPDATE. The server's clock counts, and no transaction of the caller is
-//     touched.
+//   - A request is one call of a routine in the database, and so is a release with the grants that follow from it.
+//     For a lock that nobody else wants each is a single UPDATE. The server's clock counts, and no transaction of the
+//     caller is touched.
 //   - A routine first locks the row of its lock, which is there for good, so that the server rolls none back for
 //     another. Where it does so nevertheless, the call is repeated.
 //   - Claims live by their TTL, not by connections.
