@@ -43,14 +43,14 @@ var SQLite = &Dialect{
 }
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
-var MySQL = server(servertables.MySQL, advisory.MySQL, shedlock.MySQL, dbms.MySQL)
+var MySQL = onServer(servertables.MySQL, advisory.MySQL, shedlock.MySQL, dbms.MySQL)
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
-var Postgres = server(servertables.Postgres, advisory.Postgres, shedlock.Postgres, dbms.Postgres)
+var Postgres = onServer(servertables.Postgres, advisory.Postgres, shedlock.Postgres, dbms.Postgres)
 
-// server is the dialect of a database server, which keeps claims in tables, has advisory locks of its own, and may have
+// onServer is the dialect of a database server, which keeps claims in tables, has advisory locks of its own, and may have
 // the table of another library.
-func server(
+func onServer(
 	tables *servertables.Dialect, locks *advisory.Dialect, theirs *shedlock.Dialect, kind dbms.Kind,
 ) *Dialect {
 	others := slices.Concat(locks.Tables(), theirs.Tables(), []string{makeTable[kind]})
@@ -59,7 +59,7 @@ func server(
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
 				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler),
 				Connections: opts.Connections, Waits: opts.Waits,
-				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapStep},
+				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapRows},
 			}))
 		},
 		sessions: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {

@@ -3,13 +3,13 @@ package sqllock
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // ReapInTx deletes the rows of [InTx] that were made at least age ago and that nobody has locked, and returns their
@@ -39,13 +39,12 @@ func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, 
 }
 
 const (
-	firstRow = "00" // in hexadecimal: no name is less
-	rowsPage = 256  // that a step looks at
+	firstRow = "\x00" // no name is less
+	rowsPage = 256    // that a step looks at
 )
 
 // reapRows takes one step of [ReapInTx], from a name on. It returns the names of the rows that it has deleted, and
-// the name to go on from, which is empty at the end. All names are in hexadecimal. If the table is missing, there are
-// no rows.
+// the name to go on from, which is empty at the end. If the table is missing, there are no rows.
 func reapRows(
 	ctx context.Context, conn *sql.Conn, from string, age time.Duration,
 ) (names []string, next string, err error) {
@@ -58,77 +57,62 @@ func reapRows(
 		return nil, "", err
 	}
 	defer dbms.RollBack(ctx, conn, tx) // nothing, once it was committed
-	s := rowScripts[kind == dbms.Postgres]
-	last, next, err := s.page(ctx, tx, from)
-	if dbms.NoTable(err) || last == "" {
-		return nil, "", ignoreNoTable(err)
+	s, last := rowScripts[kind == dbms.Postgres], ""
+	err = tx.QueryRowContext(ctx, s.page(from)).Scan(&last)
+	if errors.Is(err, sql.ErrNoRows) || dbms.NoTable(err) {
+		return nil, "", nil
 	}
-	if names, err = s.old(ctx, tx, from, last, age); err != nil {
+	if err == nil {
+		names, err = texts(tx.QueryContext(ctx, s.old(from, last, age)))
+	}
+	if err == nil && len(names) > 0 {
+		_, err = tx.ExecContext(ctx, s.dropAll(names))
+	}
+	if err == nil {
+		err = dbms.Commit(ctx, conn, tx)
+	}
+	if err != nil {
 		return nil, "", err
 	}
-	if len(names) > 0 {
-		if _, err := tx.ExecContext(ctx, s.dropAll(names)); err != nil {
-			return nil, "", err
-		}
-	}
-	return names, next, dbms.Commit(ctx, conn, tx)
+	return names, last + "\x00", nil // no name lies between
 }
 
-func ignoreNoTable(err error) error {
-	if dbms.NoTable(err) {
-		return nil
-	}
-	return err
-}
-
-// rowScript is how a server writes bytes and spans of time, and how it deletes rows by their names alone.
+// A rowScript is how a server writes bytes and spans of time, and how it deletes rows by their names alone.
 type rowScript struct {
-	literal, encoded, seconds string
-	drop                      func(literals []string) string
+	bytes   func(string) string
+	seconds string
+	drop    func(literals []string) string
 }
 
-// rowScripts has the one of PostgreSQL under true.
+// rowScripts has the one of PostgreSQL under true. MySQL finds each row by its key: if it read the table instead, it
+// would wait for rows that it reads past.
 var rowScripts = map[bool]rowScript{
-	false: {literal: "x'%s'", encoded: "HEX(name)", seconds: "INTERVAL %d SECOND", drop: dropOnMySQL},
-	true:  {literal: `'\x%s'`, encoded: "encode(name, 'hex')", seconds: "INTERVAL '%d seconds'", drop: dropOnPostgres},
+	false: {server.MySQL.Bytes, "INTERVAL %d SECOND", func(literals []string) string {
+		return "DELETE r FROM (SELECT " + strings.Join(literals, " AS name UNION ALL SELECT ") + " AS name) d" +
+			" STRAIGHT_JOIN " + rowTable + " r FORCE INDEX (PRIMARY) ON r.name = d.name"
+	}},
+	true: {server.Postgres.Bytes, "INTERVAL '%d seconds'", func(literals []string) string {
+		return "DELETE FROM " + rowTable + " WHERE name IN (" + strings.Join(literals, ", ") + ")"
+	}},
 }
 
-// dropOnMySQL finds each row by its key: a server that read the table instead would wait for rows that it reads past.
-func dropOnMySQL(literals []string) string {
-	return "DELETE r FROM (SELECT " + strings.Join(literals, " AS name UNION ALL SELECT ") + " AS name) d" +
-		" STRAIGHT_JOIN " + rowTable + " r FORCE INDEX (PRIMARY) ON r.name = d.name"
-}
-
-func dropOnPostgres(literals []string) string {
-	return "DELETE FROM " + rowTable + " WHERE name IN (" + strings.Join(literals, ", ") + ")"
-}
-
-// page returns the last name of a page, and the one after it.
-func (s rowScript) page(ctx context.Context, tx *sql.Tx, from string) (last, next string, err error) {
-	page, err := texts(tx.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE name >= "+s.literal+
-		" ORDER BY name LIMIT %d", s.encoded, rowTable, from, rowsPage+1)))
-	switch {
-	case err != nil || len(page) == 0:
-		return "", "", err
-	case len(page) > rowsPage:
-		return page[rowsPage-1], page[rowsPage], nil
-	}
-	return page[len(page)-1], "", nil
+// page returns the last name of a page.
+func (s rowScript) page(from string) string {
+	return fmt.Sprintf("SELECT name FROM (SELECT name FROM %s WHERE name >= %s ORDER BY name LIMIT %d) p"+
+		" ORDER BY name DESC LIMIT 1", rowTable, s.bytes(from), rowsPage)
 }
 
 // old returns and locks those of a page that are old enough and that nobody has locked.
-func (s rowScript) old(ctx context.Context, tx *sql.Tx, from, last string, age time.Duration) ([]string, error) {
-	query := "SELECT %s FROM %s WHERE name >= " + s.literal + " AND name <= " + s.literal +
-		" AND made <= CURRENT_TIMESTAMP - " + s.seconds + " FOR UPDATE SKIP LOCKED"
-	query = fmt.Sprintf(query, s.encoded, rowTable, from, last, int64(age/time.Second))
-	return texts(tx.QueryContext(ctx, query))
+func (s rowScript) old(from, last string, age time.Duration) string {
+	return fmt.Sprintf("SELECT name FROM %s WHERE name >= %s AND name <= %s AND made <= CURRENT_TIMESTAMP - "+s.seconds+
+		" FOR UPDATE SKIP LOCKED", rowTable, s.bytes(from), s.bytes(last), int64(age/time.Second))
 }
 
-// dropAll is the statement that deletes rows.
+// dropAll deletes rows.
 func (s rowScript) dropAll(names []string) string {
 	literals := make([]string, len(names))
 	for i, name := range names {
-		literals[i] = fmt.Sprintf(s.literal, name)
+		literals[i] = s.bytes(name)
 	}
 	return s.drop(literals)
 }
@@ -147,16 +131,4 @@ func texts(rows *sql.Rows, err error) (all []string, _ error) {
 		all = append(all, one)
 	}
 	return all, rows.Err()
-}
-
-// reapStep is reapRows for a driver, which tells names as they are.
-func reapStep(
-	ctx context.Context, conn *sql.Conn, from string, age time.Duration,
-) (names []string, next string, err error) {
-	found, next, err := reapRows(ctx, conn, from, age)
-	for _, name := range found {
-		plain, bad := hex.DecodeString(name)
-		names, err = append(names, string(plain)), errors.Join(err, bad)
-	}
-	return names, next, err
 }

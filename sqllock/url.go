@@ -1,6 +1,7 @@
 package sqllock
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,31 +35,21 @@ func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
 func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	t, err := connect(u)
+	db, at, err := connect(u)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.patience)
+	patience := time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := newDriver(ctx, t.db, t.dialect, t.opts)
+	d, err := newDriver(ctx, db, schemes[u.Scheme].dialect, at.opts)
 	if err != nil {
-		return nil, errors.Join(err, t.db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	t.db.SetMaxIdleConns(0) // in most modes no connection that was used comes back
-	d.(interface{ Own(*sql.DB) }).Own(t.db)
+	db.SetMaxIdleConns(0) // in most modes no connection that was used comes back
+	d.(interface{ Own(*sql.DB) }).Own(db)
 	return d, nil
 }
-
-// The parameters of a URL that are ours, and not those of the SQL driver.
-const (
-	modeParameter        = "mode"
-	layoutParameter      = "layout"
-	tableParameter       = "table"
-	poolerParameter      = "pooler"
-	connectionsParameter = "connections"
-	waitsParameter       = "waits"
-	connectParameter     = "connecttimeout"
-)
 
 // MigrateURL is [Migrate] for the database that a URL names.
 func MigrateURL(ctx context.Context, rawURL string) error {
@@ -80,11 +71,11 @@ func migrateURL(ctx context.Context, u *url.URL) error {
 		}
 		return d.Close()
 	}
-	t, err := connect(u)
+	db, _, err := connect(u)
 	if err != nil {
 		return err
 	}
-	return errors.Join(Migrate(ctx, t.db, t.dialect), t.db.Close())
+	return errors.Join(Migrate(ctx, db, schemes[u.Scheme].dialect), db.Close())
 }
 
 // A scheme is a kind of server that URLs name, and how a database/sql driver is told where it is.
@@ -96,11 +87,13 @@ type scheme struct {
 	source  func(address, *driver.Params) (string, error) // reads the parameters for the SQL driver
 }
 
-// An address is where the servers are.
+// An address is what a URL says.
 type address struct {
 	url     *url.URL
 	hosts   string
 	connect time.Duration // for each host
+	opts    Options
+	source  string // for the SQL driver
 }
 
 var schemes = map[string]scheme{
@@ -113,73 +106,59 @@ var schemes = map[string]scheme{
 	},
 }
 
-// A target is a database that a URL names, and how to use it. Nothing is connected yet.
-type target struct {
-	db       *sql.DB
-	dialect  *Dialect
-	opts     Options
-	patience time.Duration // of opening
-}
-
-func connect(u *url.URL) (t target, err error) {
+// connect returns the database that a URL names. Nothing is connected yet.
+func connect(u *url.URL) (*sql.DB, address, error) {
 	s, ok := schemes[u.Scheme]
 	if !ok {
-		return t, fmt.Errorf("%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
+		return nil, address{}, fmt.Errorf(
+			"%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
 	}
-	source, at, opts, err := s.read(u)
+	at, err := s.read(u)
 	switch {
 	case err != nil:
-		return t, err
+		return nil, at, err
 	case !slices.Contains(sql.Drivers(), s.driver):
-		return t, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
+		return nil, at, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
 	}
-	t.dialect, t.opts = s.dialect, opts
-	t.patience = time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
-	if t.db, err = sql.Open(s.driver, source); err != nil {
-		// Its own error may show the password.
-		return t, errors.New("the SQL driver does not take the URL's address or parameters")
+	db, err := sql.Open(s.driver, at.source)
+	if err != nil { // which may show the password
+		return nil, at, errors.New("the SQL driver does not take the URL's address or parameters")
 	}
-	return t, nil
+	return db, at, nil
 }
 
-// read reads a URL: what the SQL driver is told, and what it is not.
-func (s scheme) read(u *url.URL) (source string, at address, opts Options, err error) {
-	params := driver.NewParams(u)
-	opts = Options{
-		Mode:        Mode(params.String(modeParameter, "")),
-		Layout:      Layout(params.String(layoutParameter, "")),
-		Table:       params.String(tableParameter, ""),
-		Pooler:      Pooler(params.String(poolerParameter, "")),
-		Connections: params.Int(connectionsParameter, 0),
-		Waits:       params.Int(waitsParameter, 0),
+// read reads a URL.
+func (s scheme) read(u *url.URL) (at address, err error) {
+	p := driver.NewParams(u)
+	at = address{
+		url: u, hosts: cmp.Or(strings.Join(driver.Hosts(u, s.port), ","), "localhost:"+s.port),
+		connect: p.Duration("connecttimeout", connectTime),
+		opts: Options{
+			Mode: Mode(p.String("mode", "")), Layout: Layout(p.String("layout", "")), Table: p.String("table", ""),
+			Pooler: Pooler(p.String("pooler", "")), Connections: p.Int("connections", 0), Waits: p.Int("waits", 0),
+		},
 	}
-	at = address{u, strings.Join(hostsOf(u, s.port), ","), params.Duration(connectParameter, connectTime)}
-	source, misuse := s.source(at, params)
-	switch {
-	case params.Err() != nil:
-		err = params.Err()
-	case misuse != nil:
-		err = misuse
+	at.source, err = s.source(at, p)
+	switch database := databaseOf(u); {
+	case p.Err() != nil:
+		return at, p.Err()
+	case err != nil:
+		return at, err
 	case at.connect <= 0:
-		err = fmt.Errorf("parameter %s: it should be 1ms or more", connectParameter)
-	case strings.Contains(databaseOf(u), "/"):
-		err = fmt.Errorf("after the hosts, the URL should have the name of one database, as in %s://user@host/app",
-			u.Scheme)
-	case databaseOf(u) == "":
-		err = fmt.Errorf("name the database that has the tables, as in %s://user@host/app", u.Scheme)
+		return at, errors.New("parameter connecttimeout: it should be 1ms or more")
+	case strings.Contains(database, "/"):
+		err = errors.New("after the hosts, the URL should have the name of one database")
+	case database == "":
+		err = errors.New("name the database that has the tables")
 	}
-	return source, at, opts, err
+	if err != nil {
+		return at, fmt.Errorf("%w, as in %s://user@host/app", err, u.Scheme)
+	}
+	return at, nil
 }
 
 // databaseOf is the name of the database that a URL names.
 func databaseOf(u *url.URL) string { return strings.Trim(u.Path, "/") }
-
-func hostsOf(u *url.URL, port string) []string {
-	if hosts := driver.Hosts(u, port); len(hosts) > 0 {
-		return hosts
-	}
-	return []string{"localhost:" + port}
-}
 
 // passOn reads those of the named parameters that are there.
 func passOn(p *driver.Params, names []string) url.Values {

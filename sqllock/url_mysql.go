@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // mysqlParameters are passed on to the SQL driver as they are. Its other parameters would change what statements
@@ -20,7 +21,7 @@ func mysqlSource(a address, p *driver.Params) (string, error) {
 	}
 	q := passOn(p, mysqlParameters)
 	q.Set("timeout", a.connect.String())
-	secure, err := parseMySQLTLS(p).value()
+	secure, err := mysqlTLS(p.String("tls", ""), pemfile.Named(p.String))
 	q.Set("tls", secure)
 	password, _ := a.url.User.Password()
 	switch {

@@ -26,7 +26,7 @@ func TestMySQLAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := connect(u); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := connect(u); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
 	}

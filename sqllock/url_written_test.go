@@ -65,10 +65,10 @@ func readURL(raw string) (p place, ok bool) {
 	if !ok {
 		return p, false
 	}
-	source, at, opts, err := s.read(u)
+	at, err := s.read(u)
 	p = place{
 		scheme: u.Scheme, user: u.User, hosts: driver.Hosts(u, s.port),
-		source: source, database: databaseOf(u), connect: at.connect, opts: opts,
+		source: at.source, database: databaseOf(u), connect: at.connect, opts: at.opts,
 	}
 	p.passed = passOn(driver.NewParams(u), append(postgresParameters, append(mysqlParameters, "socket", "tls")...))
 	return p, err == nil
@@ -77,9 +77,9 @@ func readURL(raw string) (p place, ok bool) {
 func (p place) written() string {
 	q := maps.Clone(p.passed)
 	for name, value := range map[string]string{
-		modeParameter: string(p.opts.Mode), layoutParameter: string(p.opts.Layout), tableParameter: p.opts.Table,
-		poolerParameter: string(p.opts.Pooler), connectionsParameter: strconv.Itoa(p.opts.Connections),
-		waitsParameter: strconv.Itoa(p.opts.Waits), connectParameter: p.connect.String(),
+		"mode": string(p.opts.Mode), "layout": string(p.opts.Layout), "table": p.opts.Table,
+		"pooler": string(p.opts.Pooler), "connections": strconv.Itoa(p.opts.Connections),
+		"waits": strconv.Itoa(p.opts.Waits), "connecttimeout": p.connect.String(),
 	} {
 		q.Set(name, value)
 	}

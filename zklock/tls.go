@@ -76,7 +76,7 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 		return nil, err
 	}
 	if f.CA != "" {
-		if _, _, err := pemfile.Authorities(f.CA); err != nil {
+		if _, err := pemfile.Authorities(f.CA); err != nil {
 			return nil, err
 		}
 		config.InsecureSkipVerify = true // by the next line it is verified all the same, with the file as it is then
@@ -87,7 +87,7 @@ func (f pemFiles) config(encrypt bool) (*tls.Config, error) {
 
 // verify does what the standard library does, with the authorities that the file has now.
 func (f pemFiles) verify(state tls.ConnectionState) error {
-	pool, _, err := pemfile.Authorities(f.CA)
+	pool, err := pemfile.Authorities(f.CA)
 	if err != nil {
 		return err
 	}

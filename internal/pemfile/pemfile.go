@@ -35,24 +35,24 @@ func (f Files) Config(encrypt bool, turnOn string) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.Server}, nil
 }
 
-// Authorities returns the authorities whose certificates are in a file, and what the file has.
-func Authorities(ca string) (*x509.CertPool, []byte, error) {
+// Authorities returns the authorities whose certificates are in a file.
+func Authorities(ca string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(ca)
 	if err != nil {
-		return nil, nil, fmt.Errorf("parameter ca: %w", err)
+		return nil, fmt.Errorf("parameter ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", ca)
+		return nil, fmt.Errorf("parameter ca: %s has no certificate in PEM form", ca)
 	}
-	return pool, text, nil
+	return pool, nil
 }
 
 // Load has config trust the authorities that are named, which are read once, and show the client's certificate, as
 // [Present] says.
 func (f Files) Load(config *tls.Config) error {
 	if f.CA != "" {
-		authorities, _, err := Authorities(f.CA)
+		authorities, err := Authorities(f.CA)
 		if err != nil {
 			return err
 		}
