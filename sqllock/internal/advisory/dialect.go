@@ -23,7 +23,7 @@ type Dialect struct {
 	key    string                  // what the server locks for a row of this {name}
 	held   string                  // whether l, of pg_locks, is that lock
 	free   string                  // whether nobody has the lock of a row of holdfast_sessions
-	try    script                  // what asks for a lock without waiting
+	try    string                  // what asks for a lock without waiting
 	facts  []health.Fact           // what Check looks at
 	rows   string                  // begins the names of locks in the tables
 	refuse func(name string) error // of names that have no key
@@ -34,7 +34,7 @@ var MySQL = &Dialect{
 	Kind:   server.MySQL,
 	key:    mysqlKey,
 	free:   "(id = '' OR IS_FREE_LOCK(" + strings.ReplaceAll(mysqlKey, "{name}", "name") + "))",
-	try:    lock,
+	try:    "lock",
 	facts:  mysqlFacts,
 	refuse: anyName,
 }
@@ -46,7 +46,7 @@ var Postgres = &Dialect{
 	held: postgresHeld,
 	free: "(id = '' OR NOT EXISTS(SELECT 1 FROM pg_locks l WHERE " +
 		strings.ReplaceAll(postgresHeld, "{name}", "name") + "))",
-	try:    tryLock,
+	try:    "try",
 	facts:  postgresFacts,
 	refuse: anyName,
 }
@@ -91,30 +91,6 @@ const maxTTL = 24 * 24 * time.Hour
 //go:embed mysql/*.sql postgres/*.sql
 var scripts embed.FS
 
-// A script is the name of a .sql file, whose statements run one after another. Only the last one returns rows.
-type script string
-
-const (
-	ready      script = "ready"
-	lease      script = "lease"
-	sessionID  script = "session"
-	lock       script = "lock"
-	tryLock    script = "try"
-	grantLock  script = "grant"
-	noteWait   script = "wait"
-	dropWait   script = "unwait"
-	renewLease script = "renew"
-	release    script = "release"
-	endClaim   script = "end"
-	readEnd    script = "ended"
-	readHeld   script = "held"
-	kill       script = "kill"
-	stillHolds script = "holds"
-	sweep      script = "sweep"
-	leftovers  script = "leftovers"
-	drop       script = "drop"
-)
-
 // values are what statements are about.
 type values struct {
 	claim   driver.Claim
@@ -127,9 +103,9 @@ type values struct {
 	row     string // the lock's name in the tables; if empty it follows from the claim
 }
 
-// statements are those of a script.
-func (d *Dialect) statements(s script, v values) []string {
-	text := strings.NewReplacer("{key}", d.key, "{held}", d.held, "{free}", d.free).Replace(d.Text(scripts, string(s)))
+// statements are those of a script, one of the .sql files, which run one after another. Only the last one returns rows.
+func (d *Dialect) statements(script string, v values) []string {
+	text := strings.NewReplacer("{key}", d.key, "{held}", d.held, "{free}", d.free).Replace(d.Text(scripts, script))
 	return server.Split(strings.NewReplacer(
 		"{name}", d.Bytes(cmp.Or(v.row, d.rows+v.claim.Name)), "{id}", d.Bytes(v.claim.ID), "{now}", d.Now,
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{idle}", strconv.FormatInt(v.idle, 10),

@@ -49,7 +49,7 @@ func (d *Driver) openToLook(ctx context.Context) (*session, error) {
 	}
 	var found int
 	var hasTables bool
-	err = s.ask(ctx, sessionID, values{}, &s.id, &found, &hasTables)
+	err = s.ask(ctx, "session", values{}, &s.id, &found, &hasTables)
 	if err == nil {
 		err = health.CheckFormat(found)
 	}

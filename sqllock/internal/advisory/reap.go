@@ -40,7 +40,7 @@ type leftover struct {
 }
 
 func (s *session) leftovers(ctx context.Context, age time.Duration) (found []leftover, err error) {
-	statement := s.driver.dialect.statements(leftovers, values{keep: age})[0]
+	statement := s.driver.dialect.statements("leftovers", values{keep: age})[0]
 	err = s.Each(ctx, statement, func(rows *sql.Rows) error {
 		var f leftover
 		err := rows.Scan(&f.kind, &f.row, &f.id, &f.tell)
@@ -53,7 +53,7 @@ func (s *session) leftovers(ctx context.Context, age time.Duration) (found []lef
 // drop removes one row, unless it is needed again or somebody else has locked it.
 func (s *session) drop(ctx context.Context, f leftover, age time.Duration) (dropped bool, err error) {
 	v := values{row: f.row, claim: driver.Claim{ID: f.id}, keep: age}
-	for _, statement := range s.driver.dialect.statements(drop, v) {
+	for _, statement := range s.driver.dialect.statements("drop", v) {
 		result, err := s.ExecContext(ctx, statement)
 		if server.InTheWay(err) {
 			continue

@@ -34,9 +34,9 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 	v := d.values(c)
 	v.token = cl.token
 	var held bool
-	err := cl.session.ask(ctx, release, v, &held)
+	err := cl.session.ask(ctx, "release", v, &held)
 	if err == nil && rand.N(sweepEvery) == 0 {
-		_ = cl.session.ask(ctx, sweep, v) // the next one sweeps what this one left
+		_ = cl.session.ask(ctx, "sweep", v) // the next one sweeps what this one left
 	}
 	cl.drop()
 	switch {
@@ -70,10 +70,10 @@ func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim
 	defer s.close()
 	v := d.values(c)
 	var token uint64
-	switch err := s.ask(ctx, readEnd, v, &v.state, &token, &v.session); {
+	switch err := s.ask(ctx, "ended", v, &v.state, &token, &v.session); {
 	case err == nil && v.state == "waiting" && c.Token == 0:
 		v.state = "released"
-		return s.ask(ctx, endClaim, v)
+		return s.ask(ctx, "end", v)
 	case err == nil && v.state == "released" && (c.Token == 0 || c.Token == token):
 		return s.evict(ctx, v) // its release may have been cut off before the lock was free
 	case err == nil:
@@ -87,7 +87,7 @@ func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim
 // releaseHeld releases a claim that has not ended as far as the tables say.
 func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 	var held bool
-	err := s.ask(ctx, readHeld, v, &v.token, &v.session, &held)
+	err := s.ask(ctx, "held", v, &v.token, &v.session, &held)
 	isMissing := errors.Is(err, sql.ErrNoRows)
 	switch {
 	case err != nil && !isMissing:
@@ -98,7 +98,7 @@ func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 		return s.end(ctx, v)
 	}
 	v.state = "expired"
-	if err := s.ask(ctx, endClaim, v); err != nil {
+	if err := s.ask(ctx, "end", v); err != nil {
 		return err
 	}
 	return driver.ErrGone
@@ -108,7 +108,7 @@ func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 // without a note would count as expired.
 func (s *session) end(ctx context.Context, v values) error {
 	v.state = "released"
-	if err := s.ask(ctx, endClaim, v); err != nil {
+	if err := s.ask(ctx, "end", v); err != nil {
 		return err
 	}
 	return s.evict(ctx, v)
@@ -120,7 +120,7 @@ func (s *session) evict(ctx context.Context, v values) error {
 	if err != nil || !holds {
 		return err
 	}
-	killed := s.ask(ctx, kill, v) // it fails where the session has ended
+	killed := s.ask(ctx, "kill", v) // it fails where the session has ended
 	for {
 		if holds, err := s.seesHeld(ctx, v); err != nil || !holds {
 			return err
@@ -133,6 +133,6 @@ func (s *session) evict(ctx context.Context, v values) error {
 
 // seesHeld reports whether another session has the lock.
 func (s *session) seesHeld(ctx context.Context, v values) (holds bool, err error) {
-	err = s.ask(ctx, stillHolds, v, &holds)
+	err = s.ask(ctx, "holds", v, &holds)
 	return holds, err
 }

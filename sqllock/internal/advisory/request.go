@@ -46,7 +46,7 @@ func (d *Driver) attempt(ctx context.Context, c driver.Claim, cl *claim, blocks 
 		cl.drop()
 		return st, nil
 	case cl.phase == unknown || !blocks:
-		if err := cl.session.ask(ctx, noteWait, d.values(c)); err != nil {
+		if err := cl.session.ask(ctx, "wait", d.values(c)); err != nil {
 			return st, d.fail(c, cl, err)
 		}
 		cl.phase = waiting
@@ -77,10 +77,10 @@ func (d *Driver) grant(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	var token uint64
 	var ended, contended bool
 	if cl.phase == waiting { // it does not any more, for whoever asks
-		err = cl.session.ask(ctx, dropWait, d.values(c))
+		err = cl.session.ask(ctx, "unwait", d.values(c))
 	}
 	if err == nil {
-		err = cl.session.ask(ctx, grantLock, d.values(c), &token, &ended, &contended)
+		err = cl.session.ask(ctx, "grant", d.values(c), &token, &ended, &contended)
 	}
 	if err != nil {
 		return st, d.fail(c, cl, err)
@@ -101,7 +101,7 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	var held, ended, contended bool
 	err = cl.session.leaseFor(ctx, c.TTL)
 	if err == nil {
-		err = cl.session.ask(ctx, renewLease, d.values(c), &id, &held, &ended, &contended)
+		err = cl.session.ask(ctx, "renew", d.values(c), &id, &held, &ended, &contended)
 	}
 	switch {
 	case err != nil:
@@ -118,7 +118,7 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 func (d *Driver) endUnheld(ctx context.Context, c driver.Claim, cl *claim, state string) error {
 	v := d.values(c)
 	v.state = state
-	err := cl.session.ask(ctx, endClaim, v)
+	err := cl.session.ask(ctx, "end", v)
 	cl.drop()
 	if err != nil {
 		return err

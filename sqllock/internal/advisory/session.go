@@ -24,7 +24,7 @@ func (d *Driver) open(ctx context.Context, ttl time.Duration) (*session, error) 
 		return nil, explain(err)
 	}
 	s := &session{Conn: server.Conn{Conn: conn, Explain: explain}, driver: d}
-	if err := s.setTTL(ctx, ready, ttl); err != nil {
+	if err := s.setTTL(ctx, "ready", ttl); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -36,10 +36,10 @@ func (s *session) leaseFor(ctx context.Context, ttl time.Duration) error {
 	if s.driver.whole(ttl) == s.ttl {
 		return nil
 	}
-	return s.setTTL(ctx, lease, ttl)
+	return s.setTTL(ctx, "lease", ttl)
 }
 
-func (s *session) setTTL(ctx context.Context, by script, ttl time.Duration) error {
+func (s *session) setTTL(ctx context.Context, by string, ttl time.Duration) error {
 	ttl = s.driver.whole(ttl)
 	err := s.ask(ctx, by, values{idle: int64(ttl / s.driver.nature.unit), wait: s.driver.waitFor(ttl)})
 	if err == nil {
@@ -54,7 +54,7 @@ func (d *Driver) whole(ttl time.Duration) time.Duration {
 }
 
 // ask runs a script, whose last statement returns a row, or with no dest may return nothing.
-func (s *session) ask(ctx context.Context, what script, v values, dest ...any) error {
+func (s *session) ask(ctx context.Context, what string, v values, dest ...any) error {
 	statements := s.driver.dialect.statements(what, v)
 	for i, statement := range statements {
 		var err error
@@ -77,7 +77,7 @@ type answer struct {
 
 // lock asks for the lock of a claim. If blocks is true, it waits for a while.
 func (s *session) lock(ctx context.Context, v values, blocks bool) (a answer, err error) {
-	what := lock
+	what := "lock"
 	if !blocks {
 		what, v.wait = s.driver.dialect.try, 0
 	}

@@ -55,7 +55,7 @@ type conn struct {
 }
 
 // do runs a script, and reports whether it changed anything.
-func (c conn) do(ctx context.Context, what script, v values) (changed bool, err error) {
+func (c conn) do(ctx context.Context, what string, v values) (changed bool, err error) {
 	return c.Do(ctx, c.driver.statement(what, v))
 }
 

@@ -18,13 +18,13 @@ func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 		return driver.ErrGone
 	}
 	v := values{claim: driver.Claim{Name: name, ID: id}, state: ended}
-	scripts := []script{freeLock, giveUp, freeLock}
+	scripts := []string{"free", "giveup", "free"}
 	if since, isTheirs := strings.CutPrefix(id, theirs); isTheirs {
 		at, err := strconv.ParseUint(since, 10, 63)
 		if err != nil {
 			return driver.ErrGone
 		}
-		v.claim.Token, scripts = at, []script{seizeLock}
+		v.claim.Token, scripts = at, []string{"seize"}
 	}
 	return d.with(ctx, func(conn conn) error {
 		err := driver.ErrGone

@@ -15,7 +15,7 @@ import (
 // timeOfColumns looks at the types of ShedLock's columns, and returns the server's time as they have it. It fails where
 // the table is missing, or where its columns cannot have times that others understand.
 func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, error) {
-	rows, err := conn.QueryContext(ctx, d.statement(readColumns, values{}))
+	rows, err := conn.QueryContext(ctx, d.statement("columns", values{}))
 	if dbms.NoTable(err) {
 		return "", replies.Refuse(err, fmt.Sprintf("there is no table %s; neither ShedLock nor Holdfast creates it;"+
 			" create it with: %s", d.table, strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table)))

@@ -82,31 +82,6 @@ func table(time string) string {
 //go:embed mysql/*.sql postgres/*.sql
 var scripts embed.FS
 
-// A script is the name of a .sql file.
-type script string
-
-const (
-	readColumns script = "columns"
-	noteClaim   script = "note"
-	takeLock    script = "take"
-	holdLock    script = "hold"
-	readClaim   script = "read"
-	isTaken     script = "taken"
-	stands      script = "stands"
-	freeLock    script = "free"
-	barClaim    script = "bar"
-	barUnknown  script = "barunknown"
-	expireClaim script = "expire"
-	forget      script = "forget"
-	giveUp      script = "giveup"
-	seizeLock   script = "seize"
-	readHolder  script = "holder"
-	readWaiting script = "waiting"
-	readNames   script = "names"
-	readWaited  script = "waited"
-	sweep       script = "sweep"
-)
-
 // values are what a statement is about.
 type values struct {
 	claim driver.Claim
@@ -116,10 +91,10 @@ type values struct {
 	after string // the last name of the page before, or empty: the list begins
 }
 
-// statement fills in a script.
-func (d *Driver) statement(s script, v values) string {
+// statement fills in one of the .sql files.
+func (d *Driver) statement(name string, v values) string {
 	c, l := v.claim, d.dialect
-	text := strings.NewReplacer("{end}", l.end, "{free}", l.free).Replace(l.Text(scripts, string(s)))
+	text := strings.NewReplacer("{end}", l.end, "{free}", l.free).Replace(l.Text(scripts, name))
 	text = strings.NewReplacer("{ms}", l.ms, "{ours}", l.ours, "{begins}", l.begin).Replace(text)
 	return strings.NewReplacer(
 		"{table}", d.table, "{key}", l.Bytes(d.key(c.Name)), "{name}", l.text(c.Name), "{bytes}", l.Bytes(c.Name),

@@ -20,7 +20,7 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	}
 	return d.with(ctx, func(conn conn) error {
 		v := values{claim: c, state: released}
-		freed, err := conn.do(ctx, freeLock, v)
+		freed, err := conn.do(ctx, "free", v)
 		if err == nil && !freed {
 			err = conn.end(ctx, v)
 		}
@@ -32,9 +32,9 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 // end notes the end of a claim that did not have the lock. Without a token the claim may get the lock until its end is
 // noted, and not after that, so it is freed once more.
 func (c conn) end(ctx context.Context, v values) error {
-	scripts := []script{barClaim, freeLock}
+	scripts := []string{"bar", "free"}
 	if v.claim.Token != 0 {
-		scripts = []script{expireClaim}
+		scripts = []string{"expire"}
 	}
 	for _, what := range scripts {
 		if _, err := c.do(ctx, what, v); err != nil {

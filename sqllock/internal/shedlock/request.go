@@ -43,9 +43,9 @@ func (d *Driver) request(ctx context.Context, c driver.Claim) (st driver.Status,
 // no other request of it takes the lock after that.
 func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 	v := values{claim: claim, state: asking(claim)}
-	scripts := []script{noteClaim, takeLock, holdLock}
+	scripts := []string{"note", "take", "hold"}
 	if claim.Token != 0 {
-		scripts = []script{holdLock}
+		scripts = []string{"hold"}
 	}
 	holds := false // at last
 	for i, what := range scripts {
@@ -55,7 +55,7 @@ func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 		case isUnfit(err):
 			c.forget(ctx, claim)
 			return unfit(claim.Name, err)
-		case what == takeLock && driver.IsAnswer(err): // it was noted, no more
+		case what == "take" && driver.IsAnswer(err): // it was noted, no more
 			c.forget(ctx, claim)
 			return err
 		case i > 0:
@@ -67,7 +67,7 @@ func (c conn) request(ctx context.Context, claim driver.Claim) (err error) {
 	if holds || claim.Queue || claim.Token != 0 {
 		return nil
 	}
-	_, err = c.do(ctx, forget, v)
+	_, err = c.do(ctx, "forget", v)
 	return replies.Unsure(err)
 }
 
@@ -91,16 +91,16 @@ func asking(c driver.Claim) string {
 
 // forget removes a claim that was answered no, unless it has the lock since. What it cannot, a sweep will.
 func (c conn) forget(ctx context.Context, claim driver.Claim) {
-	_, _ = c.do(ctx, forget, values{claim: claim, state: asking(claim)})
+	_, _ = c.do(ctx, "forget", values{claim: claim, state: asking(claim)})
 }
 
 // disown frees a lock that another request of a forgotten claim took before it was forgotten. A later one may have
 // noted the claim again; then the lock is that one's.
 func (c conn) disown(ctx context.Context, claim driver.Claim) error {
 	v := values{claim: claim, state: ended}
-	barred, err := c.do(ctx, barUnknown, v)
+	barred, err := c.do(ctx, "barunknown", v)
 	if err == nil && barred {
-		_, err = c.do(ctx, freeLock, v)
+		_, err = c.do(ctx, "free", v)
 	}
 	return err
 }
@@ -117,7 +117,7 @@ type picture struct {
 
 func (c conn) read(ctx context.Context, claim driver.Claim) (p picture, err error) {
 	var micros int64
-	err = c.Row(ctx, c.driver.statement(readClaim, values{claim: claim}),
+	err = c.Row(ctx, c.driver.statement("read", values{claim: claim}),
 		&p.state, &p.token, &p.name, &p.holds, &micros, &p.contended)
 	p.left = time.Duration(micros) * time.Microsecond
 	return p, err
@@ -135,7 +135,7 @@ func (c conn) judge(ctx context.Context, claim driver.Claim, now picture) (st dr
 	case wasTold && now.holds:
 		return c.granted(claim, now), nil
 	case wasTold:
-		if _, err := c.do(ctx, expireClaim, values{claim: claim}); err != nil {
+		if _, err := c.do(ctx, "expire", values{claim: claim}); err != nil {
 			return st, err
 		}
 		return st, driver.ErrGone

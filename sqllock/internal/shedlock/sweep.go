@@ -13,7 +13,7 @@ const sweepEvery = 50
 // sweep now and then deletes what is left of claims. What it cannot, the next one will.
 func (c conn) sweep(ctx context.Context) {
 	if c.driver.endings.Add(1)%sweepEvery == 0 {
-		_, _ = c.do(ctx, sweep, values{})
+		_, _ = c.do(ctx, "sweep", values{})
 	}
 }
 
@@ -29,7 +29,7 @@ func (d *Driver) sweepAtLast() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 	defer cancel()
 	_ = d.with(ctx, func(conn conn) error {
-		_, err := conn.do(ctx, sweep, values{})
+		_, err := conn.do(ctx, "sweep", values{})
 		return err
 	})
 }
@@ -39,7 +39,7 @@ func (d *Driver) sweepAtLast() {
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (none []driver.Leftover, err error) {
 	err = d.with(ctx, func(conn conn) error {
 		for {
-			if done, err := conn.do(ctx, sweep, values{age: age}); err != nil || !done {
+			if done, err := conn.do(ctx, "sweep", values{age: age}); err != nil || !done {
 				return err
 			}
 		}

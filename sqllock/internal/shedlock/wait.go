@@ -26,16 +26,16 @@ const (
 // waits looks whether the lock is free, and one that has it whether somebody has broken it.
 func (d *Driver) wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
 	if c.Token != 0 {
-		if err := d.look(ctx, c, stands, holdLook); err != nil {
+		if err := d.look(ctx, c, "stands", holdLook); err != nil {
 			return none, err
 		}
 		return none, driver.ErrGone
 	}
-	return none, d.look(ctx, c, isTaken, lastLook)
+	return none, d.look(ctx, c, "taken", lastLook)
 }
 
 // look returns when a question is no longer answered by yes.
-func (d *Driver) look(ctx context.Context, c driver.Claim, question script, every time.Duration) error {
+func (d *Driver) look(ctx context.Context, c driver.Claim, question string, every time.Duration) error {
 	pace, most := driver.Backoff{First: firstLook, Most: every}, lookTime
 	for isSo := true; isSo; {
 		if err := d.pause(ctx, &pace); err != nil {
