@@ -16,21 +16,19 @@ import (
 
 // A Dialect is one kind of database: [SQLite], [MySQL] or [Postgres].
 type Dialect struct {
-	claims   opener // of the mode Claims
-	sessions opener // of the mode Session; nil if the database has no such locks
-	guests   opener // of the layout ShedLock; nil if the database is no server
+	isServer bool // which has locks of its own
+
+	// open makes a driver on a database, by options that were checked.
+	open func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error)
 
 	// migrate makes the tables. script is the same for people to run; nil if New makes the tables.
 	migrate func(ctx context.Context, db *sql.DB) error
 	script  func() string
 }
 
-// An opener makes a driver on a database, by options that were checked.
-type opener func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error)
-
 // SQLite is the dialect of SQLite 3.35 or newer.
 var SQLite = &Dialect{
-	claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+	open: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
 		return orNil(sqlite.New(ctx, db, opts.Keep))
 	},
 	migrate: func(ctx context.Context, db *sql.DB) error {
@@ -48,31 +46,28 @@ var MySQL = onServer(servertables.MySQL, advisory.MySQL, shedlock.MySQL, dbms.My
 // Postgres is the dialect of PostgreSQL 12 or newer.
 var Postgres = onServer(servertables.Postgres, advisory.Postgres, shedlock.Postgres, dbms.Postgres)
 
-// onServer is the dialect of a database server, which keeps claims in tables, has advisory locks of its own, and may have
-// the table of another library.
+// onServer is the dialect of a database server, which keeps claims in tables, has advisory locks of its own, and may
+// have the table of another library.
 func onServer(
 	tables *servertables.Dialect, locks *advisory.Dialect, theirs *shedlock.Dialect, kind dbms.Kind,
 ) *Dialect {
 	others := slices.Concat(locks.Tables(), theirs.Tables(), []string{makeTable[kind]})
 	return &Dialect{
-		claims: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+		isServer: true,
+		open: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
+			switch {
+			case opts.Layout == ShedLock:
+				return orNil(shedlock.New(ctx, db, theirs, opts.Table))
+			case opts.Mode == Session && opts.Pooler == PoolsTransactions:
+				return nil, advisory.ErrPooled
+			case opts.Mode == Session:
+				return orNil(advisory.New(ctx, db, locks, opts.Layout == RawLayout, opts.Keep))
+			}
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
 				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler),
 				Connections: opts.Connections, Waits: opts.Waits,
 				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapRows},
 			}))
-		},
-		sessions: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
-			if opts.Pooler == PoolsTransactions {
-				return nil, advisory.ErrPooled
-			}
-			if opts.Layout == RawLayout {
-				return orNil(advisory.New(ctx, db, locks.Raw(), opts.Keep))
-			}
-			return orNil(advisory.New(ctx, db, locks, opts.Keep))
-		},
-		guests: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
-			return orNil(shedlock.New(ctx, db, theirs, opts.Table))
 		},
 		migrate: func(ctx context.Context, db *sql.DB) error {
 			if err := servertables.Migrate(ctx, db, tables); err != nil {
@@ -83,9 +78,6 @@ func onServer(
 		script: func() string { return tables.Script(append(tables.Statements(), others...)) },
 	}
 }
-
-// isServer reports whether the database is a server, which has locks of its own.
-func (d *Dialect) isServer() bool { return d.sessions != nil }
 
 // orNil returns no driver with an error: a nil pointer would be a [driver.Driver] that is not nil.
 func orNil[D driver.Driver](d D, err error) (driver.Driver, error) {

@@ -33,11 +33,5 @@ func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) 
 	}
 	opts.Keep = cmp.Or(max(opts.Keep, 0), defaultKeep)
 	opts.Table = cmp.Or(opts.Table, shedlock.Table)
-	if opts.Layout == ShedLock {
-		return dialect.guests(ctx, db, opts)
-	}
-	if opts.Mode == Session {
-		return dialect.sessions(ctx, db, opts)
-	}
-	return dialect.claims(ctx, db, opts)
+	return dialect.open(ctx, db, opts)
 }

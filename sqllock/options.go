@@ -100,7 +100,7 @@ func (o Options) check(d *Dialect) error {
 		return fmt.Errorf("the layout %q is for session locks; use the mode %q, too", o.Layout, Session)
 	case o.Layout == ShedLock && o.Mode != "":
 		return fmt.Errorf("the layout %q has a table of its own, and no mode; leave out the mode %q", o.Layout, o.Mode)
-	case o.Layout == ShedLock && !d.isServer():
+	case o.Layout == ShedLock && !d.isServer:
 		return fmt.Errorf("%w: SQLite has no layout %q; use MySQL or PostgreSQL", errors.ErrUnsupported, o.Layout)
 	case o.Table != "" && o.Layout != ShedLock:
 		return fmt.Errorf("only the layout %q has a table that can be chosen; leave out the table %q",
@@ -108,10 +108,10 @@ func (o Options) check(d *Dialect) error {
 	case o.Connections < 0 || o.Waits < 0:
 		return fmt.Errorf("a client cannot have %d connections, and %d to wait on; "+
 			"use 1 or more, or 0 for the default", o.Connections, o.Waits)
-	case o.Connections+o.Waits > 0 && (o.Mode == Session || o.Layout != "" || !d.isServer()):
+	case o.Connections+o.Waits > 0 && (o.Mode == Session || o.Layout != "" || !d.isServer):
 		return errors.New("the number of connections can be chosen for MySQL and PostgreSQL alone, and not in session" +
 			" mode, where each claim has a connection of its own, nor in another library's layout; leave it out")
-	case o.Mode == Session && !d.isServer():
+	case o.Mode == Session && !d.isServer:
 		return fmt.Errorf("%w: SQLite has no session locks; leave out the mode", errors.ErrUnsupported)
 	}
 	return nil

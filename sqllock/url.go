@@ -118,7 +118,8 @@ func connect(u *url.URL) (*sql.DB, address, error) {
 	case err != nil:
 		return nil, at, err
 	case !slices.Contains(sql.Drivers(), s.driver):
-		return nil, at, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q", s.driver, s.module)
+		return nil, at, fmt.Errorf("no database/sql driver is named %q; import one, as in: import _ %q",
+			s.driver, s.module)
 	}
 	db, err := sql.Open(s.driver, at.source)
 	if err != nil { // which may show the password

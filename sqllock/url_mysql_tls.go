@@ -28,8 +28,8 @@ func RegisterTLS(register func(name string, config *tls.Config) error) {
 	registerTLS.with = register
 }
 
-// mysqlTLS is what the SQL driver is told of the parameter tls and the files that a URL names: its own word, or the name
-// of a configuration.
+// mysqlTLS is what the SQL driver is told of the parameter tls and the files that a URL names: its own word, or the
+// name of a configuration.
 func mysqlTLS(mode string, files pemfile.Files) (string, error) {
 	namesFiles := files != pemfile.Files{}
 	switch mode {

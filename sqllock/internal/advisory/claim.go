@@ -132,12 +132,8 @@ var unsent = replies.Unsent
 // might take for ever, because package database/sql may still have it locked.
 func (d *Driver) abandon(c driver.Claim, cl *claim) {
 	cl.session = nil
-	if cl.phase == granted {
-		_ = d.lose(c, cl, errPanicked)
-		return
-	}
-	if cl.phase == waiting {
-		cl.phase, cl.token = unknown, 0
+	if cl.phase != over {
+		_ = d.fail(c, cl, errPanicked)
 	}
 }
 

@@ -1,7 +1,6 @@
 package advisory
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -25,8 +24,7 @@ type Dialect struct {
 	free   string                  // whether nobody has the lock of a row of holdfast_sessions
 	try    string                  // what asks for a lock without waiting
 	facts  []health.Fact           // what Check looks at
-	rows   string                  // begins the names of locks in the tables
-	refuse func(name string) error // of names that have no key
+	refuse func(name string) error // of names that cannot be the server's own
 }
 
 // MySQL is the dialect of MySQL and MariaDB.
@@ -36,7 +34,7 @@ var MySQL = &Dialect{
 	free:   "(id = '' OR IS_FREE_LOCK(" + strings.ReplaceAll(mysqlKey, "{name}", "name") + "))",
 	try:    "lock",
 	facts:  mysqlFacts,
-	refuse: anyName,
+	refuse: refuseLong,
 }
 
 // Postgres is the dialect of PostgreSQL 14 or newer.
@@ -48,7 +46,7 @@ var Postgres = &Dialect{
 		strings.ReplaceAll(postgresHeld, "{name}", "name") + "))",
 	try:    "try",
 	facts:  postgresFacts,
-	refuse: anyName,
+	refuse: refuseText,
 }
 
 // What the server locks. The name of a row tells of which layout its lock is, because whoever sweeps in one layout
@@ -100,14 +98,14 @@ type values struct {
 	state   string // how the claim ended
 	wait    time.Duration
 	keep    time.Duration
-	row     string // the lock's name in the tables; if empty it follows from the claim
+	row     string // the lock's name in the tables
 }
 
 // statements are those of a script, one of the .sql files, which run one after another. Only the last one returns rows.
 func (d *Dialect) statements(script string, v values) []string {
 	text := strings.NewReplacer("{key}", d.key, "{held}", d.held, "{free}", d.free).Replace(d.Text(scripts, script))
 	return server.Split(strings.NewReplacer(
-		"{name}", d.Bytes(cmp.Or(v.row, d.rows+v.claim.Name)), "{id}", d.Bytes(v.claim.ID), "{now}", d.Now,
+		"{name}", d.Bytes(v.row), "{id}", d.Bytes(v.claim.ID), "{now}", d.Now,
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{idle}", strconv.FormatInt(v.idle, 10),
 		"{token}", strconv.FormatUint(v.token, 10), "{session}", strconv.FormatInt(v.session, 10), "{state}", v.state,
 		"{wait}", strconv.FormatFloat(v.wait.Seconds(), 'f', -1, 64),

@@ -17,6 +17,7 @@ type Driver struct {
 	db      *sql.DB
 	owned   *sql.DB // to be closed with the driver, or nil
 	dialect *Dialect
+	raw     bool // names are the server's own
 	nature  nature
 	keep    time.Duration
 	closing sync.Once
@@ -33,8 +34,9 @@ type Driver struct {
 const fewestConns = 2
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are
-// kept for the duration keep after their lock's last use.
-func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) (*Driver, error) {
+// kept for the duration keep after their lock's last use. If raw is true, names are the server's own: those of locks
+// that other programs use, too.
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, raw bool, keep time.Duration) (*Driver, error) {
 	if most := db.Stats().MaxOpenConnections; most > 0 && most < fewestConns {
 		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d;"+
 			" raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
@@ -43,7 +45,9 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, keep time.Duration) 
 	if err != nil {
 		return nil, explain(err)
 	}
-	d := &Driver{db: db, dialect: dialect, nature: natures[kind], keep: keep, claims: make(map[claimKey]*claim)}
+	d := &Driver{
+		db: db, dialect: dialect, raw: raw, nature: natures[kind], keep: keep, claims: make(map[claimKey]*claim),
+	}
 	d.life, d.end = context.WithCancelCause(context.Background())
 	d.followers.Wait = d.wait
 	if err := d.probe(ctx); err != nil {

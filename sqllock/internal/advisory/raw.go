@@ -6,24 +6,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/driver"
-	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
-
-// Raw is a dialect in which names are the server's own: those of locks that other programs use, too.
-func (d *Dialect) Raw() *Dialect {
-	raw := *d
-	raw.rows, raw.refuse = rawRows, refuseLong
-	if d.Name == server.Postgres.Name {
-		raw.refuse = refuseText
-	}
-	return &raw
-}
 
 // rawRows begins the names in the tables of locks that are the server's own: one of Holdfast's own with the same name
 // is another lock.
 const rawRows = "\x00raw\x00"
 
-func anyName(string) error { return nil }
+// row is the name of a lock in the tables.
+func (d *Driver) row(name string) string {
+	if d.raw {
+		return rawRows + name
+	}
+	return name
+}
 
 // mostRaw is how many characters the name of a lock has in MySQL at most.
 const mostRaw = 64

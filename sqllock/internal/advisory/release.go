@@ -116,23 +116,14 @@ func (s *session) end(ctx context.Context, v values) error {
 
 // evict ends another session if that has the lock, and waits until the lock is free.
 func (s *session) evict(ctx context.Context, v values) error {
-	holds, err := s.seesHeld(ctx, v)
-	if err != nil || !holds {
-		return err
-	}
-	killed := s.ask(ctx, "kill", v) // it fails where the session has ended
 	for {
-		if holds, err := s.seesHeld(ctx, v); err != nil || !holds {
+		var holds bool
+		if err := s.ask(ctx, "holds", v, &holds); err != nil || !holds {
 			return err
 		}
+		killed := s.ask(ctx, "kill", v) // it fails where the session has ended
 		if err := driver.Sleep(ctx, 5*time.Millisecond); err != nil {
 			return errors.Join(killed, err)
 		}
 	}
-}
-
-// seesHeld reports whether another session has the lock.
-func (s *session) seesHeld(ctx context.Context, v values) (holds bool, err error) {
-	err = s.ask(ctx, "holds", v, &holds)
-	return holds, err
 }

@@ -11,8 +11,10 @@ import (
 // request requests a claim. If a Wait for the same claim is at work, it waits for it, which does not take
 // long.
 func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	if err := d.dialect.refuse(c.Name); err != nil {
-		return driver.Status{}, err
+	if d.raw {
+		if err := d.dialect.refuse(c.Name); err != nil {
+			return driver.Status{}, err
+		}
 	}
 	return whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
 		switch {
@@ -127,5 +129,5 @@ func (d *Driver) endUnheld(ctx context.Context, c driver.Claim, cl *claim, state
 }
 
 func (d *Driver) values(c driver.Claim) values {
-	return values{claim: c, wait: d.waitFor(c.TTL), keep: d.keep}
+	return values{claim: c, row: d.row(c.Name), wait: d.waitFor(c.TTL), keep: d.keep}
 }

@@ -3,7 +3,6 @@ package health
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,20 +22,10 @@ type Fact struct {
 	Advice string
 }
 
-// A Querier is a connection.
-type Querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // Look asks for facts, and tells of known faults of the server's version. What this server or this user cannot tell is
 // left out.
-func Look(ctx context.Context, q Querier, facts []Fact) (findings []driver.Finding, err error) {
+func Look(ctx context.Context, q dbms.Querier, facts []Fact) (findings []driver.Finding, err error) {
 	values := make(map[string]string)
-	defer func() {
-		if err == nil {
-			findings = append(findings, faults(values)...)
-		}
-	}()
 	for _, f := range facts {
 		var value string
 		switch err := q.QueryRowContext(ctx, f.Query).Scan(&value); {
@@ -47,7 +36,7 @@ func Look(ctx context.Context, q Querier, facts []Fact) (findings []driver.Findi
 			return nil, err
 		}
 	}
-	return findings, nil
+	return append(findings, faults(values)...), nil
 }
 
 // Names of facts that tell what faults to look for.
@@ -73,7 +62,7 @@ func faults(values map[string]string) []driver.Finding {
 }
 
 // Clock compares the server's clock, as an expression tells it in microseconds since 1970, with that of this machine.
-func Clock(ctx context.Context, q Querier, now string) (f driver.Finding, err error) {
+func Clock(ctx context.Context, q dbms.Querier, now string) (f driver.Finding, err error) {
 	began := time.Now()
 	var micros int64
 	if err := q.QueryRowContext(ctx, "SELECT "+now).Scan(&micros); err != nil {

@@ -27,15 +27,12 @@ var asked = [...]int{0, 1, 1, 0, 0, 1, 1, 0}
 
 // Pooled reports whether a proxy gives each transaction another session, by a query for the number of the session. No
 // transaction is open meanwhile: it would keep a session from others who do the same, while it waits for a second one.
-func Pooled(ctx context.Context, db *sql.DB, number string) (bool, error) {
-	pooled, err := pooled(ctx, db, number)
-	if Stray(err) {
-		return true, nil
-	}
-	return pooled, err
-}
-
-func pooled(ctx context.Context, db *sql.DB, number string) (bool, error) {
+func Pooled(ctx context.Context, db *sql.DB, number string) (pooled bool, err error) {
+	defer func() {
+		if Stray(err) {
+			pooled, err = true, nil
+		}
+	}()
 	var conns [2]*sql.Conn
 	var known [2]int64
 	for _, i := range asked {

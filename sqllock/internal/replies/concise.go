@@ -1,6 +1,9 @@
 package replies
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // concise is an error in whose text no cause comes twice. Pgx has a line for each attempt to connect, of which it makes
 // one with TLS and one without to each address.
@@ -14,21 +17,17 @@ func concise(err error) error {
 type attempts struct{ error }
 
 func (a *attempts) Error() string {
-	said := ""
+	var causes []string
 	for line := range strings.Lines(a.error.Error()) {
 		cause := strings.TrimSpace(line)
 		if _, dialed, ok := strings.Cut(cause, ": dial error: "); ok {
 			cause = dialed // which names the address, too
 		}
-		switch {
-		case strings.Contains(said, cause):
-		case said == "" || strings.HasSuffix(said, ":"):
-			said = strings.TrimSpace(said + " " + cause)
-		default:
-			said += "; " + cause
+		if !slices.Contains(causes, cause) {
+			causes = append(causes, cause)
 		}
 	}
-	return said
+	return strings.ReplaceAll(strings.Join(causes, "; "), ":; ", ": ")
 }
 
 func (a *attempts) Unwrap() error { return a.error }
