@@ -10,11 +10,13 @@ import (
 )
 
 // The statements that take a lock which nobody has and nobody waits for, and that leave it. A routine around them takes
-// half as long again, so they are sent as they are. Where they do nothing the routines must look, which costs one more
-// round trip: so a client sends them only while the locks that it asked for last were found like that.
+// half as long again, so they are sent as they are. But where they do nothing the routines must look, which costs one
+// more round trip; and who comes meanwhile and waits has no wake lock to sleep on. So a client sends them only where so
+// many locks in a row were free as says that hardly anybody contends.
 const (
 	takeLock  = "take"
 	leaveLock = "leave"
+	manyFree  = 8
 )
 
 // requestAlone requests a claim that may have its lock to itself. It returns an empty status where it did nothing.
@@ -32,7 +34,7 @@ func (d *Driver) requestAlone(ctx context.Context, l *lane, c driver.Claim) (st 
 	case err != nil:
 		l.conn.lookAt(err)
 	case token == 0:
-		d.alone.Store(false)
+		d.notice(false)
 	default:
 		st = driver.Status{Token: uint64(token), Granted: true, TTL: fromMicros(micros(c.TTL))}
 	}
@@ -54,13 +56,28 @@ func (d *Driver) releaseAlone(ctx context.Context, l *lane, c driver.Claim) (boo
 		return false, err
 	}
 	n, err := result.RowsAffected()
+	if n == 0 && err == nil {
+		d.notice(false) // somebody has come
+	}
 	return n > 0, err
 }
 
 // sendsStatements reports whether a statement is likely to do for a lock. A session that others use, too, has not the
 // settings that it needs.
 func (d *Driver) sendsStatements(l *lane, name string) bool {
-	return d.alone.Load() && !l.conn.shared && !d.notifier.awaits(name)
+	return d.findsFree() && !l.conn.shared && !d.notifier.awaits(name)
+}
+
+// findsFree reports whether many locks in a row were free.
+func (d *Driver) findsFree() bool { return d.found.Load() >= manyFree }
+
+// notice notes whether a lock was free.
+func (d *Driver) notice(free bool) {
+	if !free {
+		d.found.Store(0)
+	} else if !d.findsFree() {
+		d.found.Add(1)
+	}
 }
 
 // lookAt notes what an error says about sessions.

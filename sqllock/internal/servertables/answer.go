@@ -23,8 +23,8 @@ const (
 // An answer is what routines return about a claim.
 type answer struct {
 	outcome outcome
-	alone   bool // it is there, and has no wake locks since nobody waits for it
-	simple  bool // a statement would have taken its lock
+	alone   bool // it is there, and nobody waits for it
+	free    bool // its lock was one that a statement takes
 	status  driver.Status
 }
 
@@ -44,7 +44,7 @@ func readAnswer(scan func(...any) error) (a answer, err error) {
 	st.Token, st.TTL, st.Retry = uint64(token), fromMicros(ttl), fromMicros(retry)
 	switch a.outcome {
 	case isAlone, isAloneNow:
-		a.simple = a.outcome == isAlone
+		a.free = a.outcome == isAlone
 		a.outcome, a.alone = isThere, true
 	case isGone: // of one that is gone there is no state, whatever the row of its lock says
 		a.status = driver.Status{}

@@ -26,7 +26,7 @@ type Driver struct {
 	repairing   atomic.Bool  // wake locks, after renewals
 	inspectTime atomic.Int64 // see there; less than that at first
 	sleepers    int          // for waiting
-	alone       atomic.Bool  // the lock that was asked for last was one that a statement takes
+	found       atomic.Int32 // how many locks in a row were free: see alone.go
 	idle        idleConns    // on which nobody waits just now
 	notifier    notifier
 	followers   driver.Followers

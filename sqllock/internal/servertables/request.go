@@ -31,6 +31,25 @@ func (d *Driver) request(ctx context.Context, c driver.Claim) (st driver.Status,
 // Others get their turn in between.
 const goesOn = time.Microsecond
 
+// When a request takes wake locks for its claim.
+const (
+	never   = iota
+	waiting // unless it has the lock to itself, where its client must be told of others before it takes them
+	always
+)
+
+// bells returns when a request takes wake locks, if it may. A client that finds most locks free does without those of
+// claims that nobody waits for.
+func (d *Driver) bells(may bool) int {
+	switch {
+	case !may:
+		return never
+	case d.findsFree():
+		return waiting
+	}
+	return always
+}
+
 func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
 		if st, err := d.requestAlone(ctx, l, c); err != nil || st.Granted {
@@ -39,13 +58,17 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status
 		}
 		before, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
+		bells := d.bells(take)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), take, before, last)
+			c.Queue, []byte(c.Owner), []byte(c.Value), bells, before, last)
 		if err != nil {
 			return driver.Status{}, err
 		}
 		d.sweeper.wrote.Store(true)
-		d.alone.Store(a.simple)
+		d.notice(a.free)
+		if a.alone && bells < always {
+			take = false
+		}
 		l.wakeLocks.answered(c, take, a)
 		return a.status, a.err()
 	})

@@ -70,9 +70,6 @@ func (w *wakeLocks) held(id string) int64 {
 func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if a.alone {
-		return
-	}
 	if taken && a.outcome == isThere {
 		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
 		return
@@ -92,10 +89,10 @@ func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
 	}
 }
 
-// noted is answered for many claims.
+// noted is answered for many claims that were renewed. For one that has its lock to itself none are taken then.
 func (w *wakeLocks) noted(claims []driver.Claim, taken []bool, answers []answer) {
 	for i, a := range answers {
-		w.answered(claims[i], taken[i], a)
+		w.answered(claims[i], taken[i] && !a.alone, a)
 	}
 }
 

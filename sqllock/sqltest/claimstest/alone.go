@@ -9,13 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
-// findFree lets a client take a lock that is free twice, after which it takes locks by statements, until it finds one
-// that is not.
+// findFree lets a client take a lock that is free so often that it takes locks by statements from then on, until it
+// finds one that is not.
 func findFree(t *testing.T, d *drivertest.Facade) {
 	t.Helper()
 	c := mutex(driver.NewID())
 	c.ID = driver.NewID()
-	for range 2 {
+	for range 10 {
 		release(t, d, request(t, d, c, true))
 		c.ID = driver.NextID(c.ID)
 	}

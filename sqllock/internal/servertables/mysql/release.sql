@@ -12,6 +12,9 @@ whole: BEGIN
 	UPDATE holdfast_locks SET ended = id, under = token, barred = GREATEST(barred, v_now + ttl), id = ''
 	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now;
 	IF ROW_COUNT() > 0 THEN
+		IF p_bells > 0 THEN
+			CALL holdfast1_ring(p_id, 'end');
+		END IF;
 		LEAVE whole;
 	END IF;
 	UPDATE holdfast_locks l STRAIGHT_JOIN holdfast_claims c SET l.released = p_token, l.noted = l.noted + 1

@@ -1,8 +1,8 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
--- stays in the queue when it has to wait, whether to hang up its bells, and between what the IDs of its series are; for an ID of
--- none that is the ID, twice. Returns an answer (0 the state follows, 1 gone, 2 not queued, 4 it has the lock to itself, without
--- bells, since nobody waits for it: the state follows) and the state. Where there are too many dead claims ahead for one call,
--- retry is a microsecond: the next call goes on.
+-- stays in the queue when it has to wait, whether to hang up its bells (0 no, 1 unless it has the lock to itself, 2 always), and
+-- between what the IDs of its series are; for an ID of none that is the ID, twice. Returns an answer (0 the state follows, 1 gone,
+-- 2 not queued, 4 it has the lock to itself: the state follows, 5 the same, though the lock had no row or one to be put in order)
+-- and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call goes on.
 CREATE PROCEDURE holdfast1_request(
 	p_name VARBINARY(1024), p_id VARBINARY(64), p_token BIGINT, p_weight BIGINT, p_units BIGINT, p_ttl BIGINT,
 	p_stay TINYINT, p_owner BLOB, p_value MEDIUMBLOB, p_bells TINYINT,
@@ -30,7 +30,11 @@ whole: BEGIN
 		WHERE name = p_name AND id = '' AND NOT queued AND released = 0
 			AND (barred <= v_now OR ended > p_before AND ended < p_id);
 		IF ROW_COUNT() > 0 THEN
-			SELECT 4, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
+			SET v_token = LAST_INSERT_ID();
+			IF p_bells > 1 THEN
+				CALL holdfast1_hang(p_id, 0);
+			END IF;
+			SELECT 4, v_token, 1, p_ttl, 0, 0, 0;
 			LEAVE whole;
 		END IF;
 	END IF;
@@ -69,8 +73,12 @@ whole: BEGIN
 				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), queued = 0, weight = p_weight,
 					units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now, owner = p_owner, value = p_value, id = p_id
 				WHERE name = p_name;
+				SET v_token = LAST_INSERT_ID();
+				IF p_bells > 1 THEN
+					CALL holdfast1_hang(p_id, 0);
+				END IF;
 				COMMIT;
-				SELECT 5, LAST_INSERT_ID(), 1, p_ttl, 0, 0, 0;
+				SELECT 5, v_token, 1, p_ttl, 0, 0, 0;
 				LEAVE whole;
 			ELSEIF v_granted OR p_stay THEN
 				UPDATE holdfast_locks SET token = LAST_INSERT_ID(GREATEST(token + 1, v_now)), queued = 1 WHERE name = p_name;

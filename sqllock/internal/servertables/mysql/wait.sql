@@ -9,7 +9,7 @@
 CREATE PROCEDURE holdfast1_wait(p_name VARBINARY(1024), p_id VARBINARY(64), p_limit BIGINT, p_bells TINYINT)
 SQL SECURITY INVOKER
 whole: BEGIN
-	DECLARE v_now, v_end, v_token, v_weight, v_units, v_ttl, v_noted, v_ahead, v_other_token, v_other_weight, v_other_units,
+	DECLARE v_now, v_began, v_end, v_token, v_weight, v_units, v_ttl, v_noted, v_ahead, v_other_token, v_other_weight, v_other_units,
 		v_holders, v_until, v_pause BIGINT; -- ahead is the token of the claim right ahead
 	DECLARE v_granted, v_behind, v_revoked, v_room TINYINT;
 	DECLARE v_other VARBINARY(64);
@@ -19,7 +19,7 @@ whole: BEGIN
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SET v_end = v_now + LEAST(p_limit, 800000);
+	SET v_began = v_now, v_end = v_now + LEAST(p_limit, 800000);
 	IF NOT v_fractions AND @@SESSION.long_query_time < 2 THEN
 		SET SESSION long_query_time = 2;
 	END IF;
@@ -80,7 +80,7 @@ whole: BEGIN
 				SET v_rung = v_bell;
 			END IF;
 		ELSE
-			DO SLEEP(LEAST(v_pause, 20000) / 1000000);
+			DO SLEEP(LEAST(v_pause, 20000, 500 + (v_now - v_began) DIV 4) / 1000000); -- longer and longer
 			SET v_rung = '';
 		END IF;
 		SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));

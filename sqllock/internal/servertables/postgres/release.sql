@@ -12,21 +12,22 @@ DECLARE
 BEGIN
 	UPDATE holdfast_locks SET id = '', ended = id, under = token, barred = greatest(barred, v_now + ttl)
 	WHERE name = p_name AND id = p_id AND token = p_token AND deadline > v_now;
-	IF FOUND THEN
+	IF FOUND AND p_bells = 0 THEN
 		RETURN 0;
-	END IF;
-	PERFORM FROM holdfast_locks WHERE name = p_name AND token > p_token FOR UPDATE; -- and then look at what is committed
-	IF FOUND THEN
-		UPDATE holdfast_locks l SET released = p_token, noted = noted + 1 FROM holdfast_claims c
-		WHERE l.name = p_name AND l.released < p_token AND l.noted < 200
-			AND c.name = p_name AND c.id = p_id AND c.token IS NOT DISTINCT FROM p_token AND c.weight = c.units AND c.deadline > holdfast1_now()
-			AND (c.granted OR l.released > 0 AND NOT EXISTS (
-				SELECT FROM holdfast_claims w
-				WHERE w.name || '' = p_name AND NOT w.granted AND w.token > l.released AND w.token < p_token
-			));
-	END IF;
-	IF NOT FOUND THEN
-		v_answer := holdfast1_withdraw(p_name, p_id, p_token, p_ttl);
+	ELSIF NOT FOUND THEN
+		PERFORM FROM holdfast_locks WHERE name = p_name AND token > p_token FOR UPDATE; -- and then look at what is committed
+		IF FOUND THEN
+			UPDATE holdfast_locks l SET released = p_token, noted = noted + 1 FROM holdfast_claims c
+			WHERE l.name = p_name AND l.released < p_token AND l.noted < 200
+				AND c.name = p_name AND c.id = p_id AND c.token IS NOT DISTINCT FROM p_token AND c.weight = c.units AND c.deadline > holdfast1_now()
+				AND (c.granted OR l.released > 0 AND NOT EXISTS (
+					SELECT FROM holdfast_claims w
+					WHERE w.name || '' = p_name AND NOT w.granted AND w.token > l.released AND w.token < p_token
+				));
+		END IF;
+		IF NOT FOUND THEN
+			v_answer := holdfast1_withdraw(p_name, p_id, p_token, p_ttl);
+		END IF;
 	END IF;
 	IF p_bells > 0 THEN
 		PERFORM holdfast1_ring(p_id, 'end');

@@ -1,11 +1,11 @@
 -- Queues a claim, or renews it when it is queued. Takes the claim, its TTL being negative if it is left alone, whether it
--- stays in the queue when it has to wait, whether to hang up its bells, and between what the IDs of its series are; for an ID of
--- none that is the ID, twice. Returns an answer (0 the state follows, 1 gone, 2 not queued, 4 it has the lock to itself, without
--- bells, since nobody waits for it: the state follows) and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call
--- goes on.
+-- stays in the queue when it has to wait, whether to hang up its bells (0 no, 1 unless it has the lock to itself, 2 always), and
+-- between what the IDs of its series are; for an ID of none that is the ID, twice. Returns an answer (0 the state follows, 1 gone,
+-- 2 not queued, 4 it has the lock to itself: the state follows, 5 the same, though the lock had no row or one to be put in order)
+-- and the state. Where there are too many dead claims ahead for one call, retry is a microsecond: the next call goes on.
 CREATE FUNCTION holdfast1_request(
 	p_name bytea, p_id text, p_token bigint, p_weight bigint, p_units bigint, p_ttl bigint, p_stay boolean,
-	p_owner bytea, p_value bytea, p_bells boolean, p_before text, p_last text
+	p_owner bytea, p_value bytea, p_bells integer, p_before text, p_last text
 )
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -24,6 +24,9 @@ BEGIN
 			AND (barred <= v_now OR ended > p_before AND ended < p_id)
 		RETURNING holdfast_locks.token INTO token;
 		IF FOUND THEN
+			IF p_bells > 1 THEN
+				PERFORM holdfast1_hang(p_id, false);
+			END IF;
 			RETURN QUERY SELECT 4, token, true, p_ttl, 0::bigint, false, false;
 			RETURN;
 		END IF;
@@ -63,6 +66,9 @@ BEGIN
 				id = p_id, weight = p_weight, units = p_units, ttl = p_ttl, deadline = v_now + p_ttl, since = v_now,
 				owner = p_owner, value = p_value
 			WHERE name = p_name RETURNING holdfast_locks.token INTO token;
+			IF p_bells > 1 THEN
+				PERFORM holdfast1_hang(p_id, false);
+			END IF;
 			RETURN QUERY SELECT 5, token, true, p_ttl, 0::bigint, false, false;
 			RETURN;
 		ELSIF granted OR p_stay THEN
@@ -95,7 +101,7 @@ BEGIN
 		END IF;
 		RETURN QUERY SELECT 0, v_claim.token, granted, p_ttl, retry, contended, v_claim.revoked;
 	END IF;
-	IF p_bells THEN
+	IF p_bells > 0 THEN
 		PERFORM holdfast1_hang(p_id, NOT granted AND p_weight < p_units);
 	END IF;
 END

@@ -14,6 +14,7 @@ LANGUAGE plpgsql SET search_path FROM CURRENT SET client_min_messages = error AS
 #variable_conflict use_column
 DECLARE
 	v_now   bigint := holdfast1_now();
+	v_began bigint := v_now;
 	v_end   bigint := v_now + least(p_limit, 800000);
 	v_claim record;
 	v_other record;
@@ -83,7 +84,7 @@ BEGIN
 				v_rung := NULL;
 			END;
 		ELSE
-			PERFORM pg_sleep(least(v_pause, 20) / 1000.0);
+			PERFORM pg_sleep(least(v_pause, 20, 1 + (v_now - v_began) / 4000) / 1000.0); -- longer and longer
 			v_rung := NULL;
 		END IF;
 		v_now := holdfast1_now();
