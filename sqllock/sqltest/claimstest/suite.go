@@ -82,6 +82,7 @@ var use = []test{
 	{"few connections", testFewConnections},
 	{"many waits", long(testManyWaits)},
 	{"wait sleeps", testWaitSleeps},
+	{"wait sleeps behind one alone", testWaitSleepsBehindOneAlone},
 	{"deleted by hand", testDeletedByHand},
 	{"room in the pool", long(testRoomInThePool)},
 	{"wake-ups", testWakeUps},
