@@ -38,9 +38,9 @@ const (
 	always
 )
 
-// bells returns when a request takes wake locks, if it may. A client that finds most locks free does without those of
+// takesWakeLocks returns when a request takes wake locks, if it may. A client that finds most locks free does without those of
 // claims that nobody waits for.
-func (d *Driver) bells(may bool) int {
+func (d *Driver) takesWakeLocks(may bool) int {
 	switch {
 	case !may:
 		return never
@@ -58,15 +58,15 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status
 		}
 		before, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
-		bells := d.bells(take)
+		when := d.takesWakeLocks(take)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), bells, before, last)
+			c.Queue, []byte(c.Owner), []byte(c.Value), when, before, last)
 		if err != nil {
 			return driver.Status{}, err
 		}
 		d.sweeper.wrote.Store(true)
 		d.notice(a.free)
-		if a.alone && bells < always {
+		if a.alone && when < always {
 			take = false
 		}
 		l.wakeLocks.answered(c, take, a)
