@@ -38,8 +38,8 @@ const (
 	always
 )
 
-// takesWakeLocks returns when a request takes wake locks, if it may. A client that finds most locks free does without those of
-// claims that nobody waits for.
+// takesWakeLocks returns when a request takes wake locks, if it may. A client that finds most locks free does without
+// those of claims that nobody waits for.
 func (d *Driver) takesWakeLocks(may bool) int {
 	switch {
 	case !may:
