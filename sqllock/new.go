@@ -21,17 +21,14 @@ import (
 // SetMaxOpenConns bounds db, it takes at most half of the connections, rounded up. In the mode [Session] each claim
 // has a connection. The tables must be there: see [Migrate].
 func New(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
-	if opts == nil {
-		opts = &Options{}
+	var o Options
+	if opts != nil {
+		o = *opts
 	}
-	return newDriver(ctx, db, dialect, *opts)
-}
-
-func newDriver(ctx context.Context, db *sql.DB, dialect *Dialect, opts Options) (driver.Driver, error) {
-	if err := opts.check(dialect); err != nil {
+	if err := o.check(dialect); err != nil {
 		return nil, err
 	}
-	opts.Keep = cmp.Or(max(opts.Keep, 0), defaultKeep)
-	opts.Table = cmp.Or(opts.Table, shedlock.Table)
-	return dialect.open(ctx, db, opts)
+	o.Keep = cmp.Or(max(o.Keep, 0), defaultKeep)
+	o.Table = cmp.Or(o.Table, shedlock.Table)
+	return dialect.open(ctx, db, o)
 }

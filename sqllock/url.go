@@ -42,7 +42,7 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	patience := time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := newDriver(ctx, db, schemes[u.Scheme].dialect, at.opts)
+	d, err := New(ctx, db, schemes[u.Scheme].dialect, &at.opts)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

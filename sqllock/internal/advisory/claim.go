@@ -62,9 +62,9 @@ func (d *Driver) leave(c driver.Claim, cl *claim) {
 
 // whileFree runs f while nobody else is at work on the claim. It returns when ctx ends, but f goes on: to break off a
 // statement would end the session, and the claim with it.
-func whileFree[T any](
-	ctx context.Context, d *Driver, c driver.Claim, f func(context.Context, *claim) (T, error),
-) (none T, _ error) {
+func (d *Driver) whileFree(
+	ctx context.Context, c driver.Claim, f func(context.Context, *claim) (driver.Status, error),
+) (none driver.Status, _ error) {
 	cl, err := d.use(c)
 	if err != nil {
 		return none, unsent(err)
@@ -77,7 +77,7 @@ func whileFree[T any](
 	if cl.sending = sent; cl.session != nil {
 		sent.Begin() // nothing keeps it from being sent
 	}
-	var v T
+	var st driver.Status
 	var work driver.Group
 	done := make(chan struct{})
 	work.Go(func() {
@@ -93,13 +93,13 @@ func whileFree[T any](
 		// After that the session is over, whatever it answers.
 		limited, cancel := context.WithTimeout(d.life, c.TTL+time.Second)
 		defer cancel()
-		v, err = f(limited, cl)
+		st, err = f(limited, cl)
 		returned = true
 	})
 	select {
 	case <-done:
 		work.Wait() // for its panic
-		return v, err
+		return st, err
 	case <-ctx.Done():
 		go work.Wait() // a panic of which no caller learns ends the program
 		if sent.GiveUp() {
@@ -146,13 +146,10 @@ func (d *Driver) openFor(ctx context.Context, cl *claim, ttl time.Duration) (*se
 	case err != nil && !cl.sending.IsSent():
 		return nil, unsent(err)
 	case err == nil && !cl.sending.Begin():
-		return nil, errors.Join(unsent(errGaveUp), s.close())
+		return nil, errors.Join(unsent(context.Canceled), s.close()) // for nobody: the caller has gone
 	}
 	return s, err
 }
-
-// errGaveUp is never seen: the caller has gone.
-var errGaveUp = errors.New("its caller has given up")
 
 // hangUp ends the session of a claim, and so frees its lock.
 func (cl *claim) hangUp() {
@@ -181,9 +178,7 @@ func (d *Driver) lose(c driver.Claim, cl *claim, why error) error {
 
 // forget ends what is left of a claim that is over. When the driver is closed, Close does that.
 func (d *Driver) forget(c driver.Claim, cl *claim) {
-	select {
-	case <-cl.free:
-	case <-d.life.Done():
+	if d.take(context.Background(), cl) != nil {
 		return
 	}
 	cl.hangUp()

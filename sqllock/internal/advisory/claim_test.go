@@ -20,13 +20,15 @@ func TestPanicReachesTheCaller(t *testing.T) {
 					t.Error("the caller does not learn of the panic")
 				}
 			}()
-			whileFree(t.Context(), d, c, func(_ context.Context, cl *claim) (int, error) {
+			d.whileFree(t.Context(), c, func(_ context.Context, cl *claim) (driver.Status, error) {
 				cl.phase = before
 				panic("it fell")
 			})
 		}()
-		got, err := whileFree(t.Context(), d, c, func(_ context.Context, cl *claim) (phase, error) {
-			return cl.phase, nil
+		var got phase
+		_, err := d.whileFree(t.Context(), c, func(_ context.Context, cl *claim) (st driver.Status, _ error) {
+			got = cl.phase
+			return st, nil
 		})
 		if got != after || err != nil {
 			t.Errorf("in phase %v, and after the panic in %v, %v", before, got, err)

@@ -12,18 +12,18 @@ import (
 
 // release releases a claim.
 func (d *Driver) release(ctx context.Context, c driver.Claim) error {
-	_, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (struct{}, error) {
+	_, err := d.whileFree(ctx, c, func(ctx context.Context, cl *claim) (st driver.Status, err error) {
 		switch {
 		case cl.phase == granted && (c.Token == 0 || c.Token == cl.token):
-			return struct{}{}, d.letGo(ctx, c, cl)
+			return st, d.letGo(ctx, c, cl)
 		case cl.phase == waiting && c.Token == 0:
-			return struct{}{}, d.stopWaiting(ctx, c, cl)
+			return st, d.endUnheld(ctx, c, cl, "released")
 		case cl.phase == granted, cl.phase == waiting:
-			return struct{}{}, driver.ErrGone
+			return st, driver.ErrGone
 		case cl.phase == over && (c.Token == 0 || c.Token == cl.token):
 			cl.hangUp() // now the holder knows that it is over
 		}
-		return struct{}{}, d.releaseElsewhere(ctx, c, cl)
+		return st, d.releaseElsewhere(ctx, c, cl)
 	})
 	return err
 }
@@ -52,14 +52,6 @@ func (d *Driver) letGo(ctx context.Context, c driver.Claim, cl *claim) error {
 // one lock in their lives.
 const sweepEvery = 50
 
-// stopWaiting gives up a claim that waits.
-func (d *Driver) stopWaiting(ctx context.Context, c driver.Claim, cl *claim) error {
-	if err := d.endUnheld(ctx, c, cl, "released"); !errors.Is(err, driver.ErrGone) {
-		return err
-	}
-	return nil
-}
-
 // releaseElsewhere releases a claim for which this client has no session: one that has ended, one of another client,
 // or one that never came into being.
 func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim) error {
@@ -87,6 +79,7 @@ func (d *Driver) releaseElsewhere(ctx context.Context, c driver.Claim, cl *claim
 // releaseHeld releases a claim that has not ended as far as the tables say.
 func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 	var held bool
+	v.state = "expired"
 	err := s.ask(ctx, "held", v, &v.token, &v.session, &held)
 	isMissing := errors.Is(err, sql.ErrNoRows)
 	switch {
@@ -94,24 +87,16 @@ func (d *Driver) releaseHeld(ctx context.Context, s *session, v values) error {
 		return err
 	case v.claim.Token != 0 && (isMissing || v.claim.Token != v.token):
 		return driver.ErrGone
-	case held:
-		return s.end(ctx, v)
+	case held: // its end is noted before its session ends: without a note it would count as expired
+		v.state = "released"
 	}
-	v.state = "expired"
-	if err := s.ask(ctx, "end", v); err != nil {
+	switch err := s.ask(ctx, "end", v); {
+	case err != nil:
 		return err
+	case held:
+		return s.evict(ctx, v)
 	}
 	return driver.ErrGone
-}
-
-// end releases a claim that another session has, and ends that session. It notes the end first: a session that ended
-// without a note would count as expired.
-func (s *session) end(ctx context.Context, v values) error {
-	v.state = "released"
-	if err := s.ask(ctx, "end", v); err != nil {
-		return err
-	}
-	return s.evict(ctx, v)
 }
 
 // evict ends another session if that has the lock, and waits until the lock is free.

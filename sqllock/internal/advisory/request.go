@@ -16,7 +16,7 @@ func (d *Driver) request(ctx context.Context, c driver.Claim) (driver.Status, er
 			return driver.Status{}, err
 		}
 	}
-	return whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
+	return d.whileFree(ctx, c, func(ctx context.Context, cl *claim) (driver.Status, error) {
 		switch {
 		case cl.phase == granted:
 			return d.renew(ctx, c, cl)
@@ -116,16 +116,16 @@ func (d *Driver) renew(ctx context.Context, c driver.Claim, cl *claim) (st drive
 	return driver.Status{Token: cl.token, Granted: true, TTL: cl.session.ttl, Contended: contended}, nil
 }
 
-// endUnheld notes the end of a claim of which nobody was told that it was granted.
+// endUnheld notes the end of a claim of which nobody was told that it was granted. Unless it was released, it is gone.
 func (d *Driver) endUnheld(ctx context.Context, c driver.Claim, cl *claim, state string) error {
 	v := d.values(c)
 	v.state = state
 	err := cl.session.ask(ctx, "end", v)
 	cl.drop()
-	if err != nil {
-		return err
+	if err == nil && state != "released" {
+		err = driver.ErrGone
 	}
-	return driver.ErrGone
+	return err
 }
 
 func (d *Driver) values(c driver.Claim) values {

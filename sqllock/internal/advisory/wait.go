@@ -12,29 +12,24 @@ import (
 // shows that its client lives, so that the server does not go on waiting for clients that are gone.
 func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	for {
-		n, err := whileFree(ctx, d, c, func(ctx context.Context, cl *claim) (n news, err error) {
-			n.phase, n.lost = cl.phase, cl.lost
-			if cl.phase == waiting {
-				n.status, err = d.attempt(ctx, c, cl, true)
+		var now phase
+		var lost <-chan struct{}
+		st, err := d.whileFree(ctx, c, func(ctx context.Context, cl *claim) (st driver.Status, err error) {
+			now, lost = cl.phase, cl.lost
+			if now == waiting {
+				st, err = d.attempt(ctx, c, cl, true)
 			}
-			return n, err
+			return st, err
 		})
 		switch {
-		case err != nil || n.status.Granted:
-			return n.status, err
-		case n.phase == granted:
-			return driver.Status{}, d.waitForLoss(ctx, n.lost)
-		case n.phase != waiting:
-			return driver.Status{}, driver.Sleep(ctx, server.FirstPause) // to be asked for first
+		case err != nil || st.Granted:
+			return st, err
+		case now == granted:
+			return st, d.waitForLoss(ctx, lost)
+		case now != waiting:
+			return st, driver.Sleep(ctx, server.FirstPause) // to be asked for first
 		}
 	}
-}
-
-// news is what became of a claim.
-type news struct {
-	phase  phase
-	lost   <-chan struct{}
-	status driver.Status
 }
 
 // waitForLoss waits until a granted claim is over, or the driver is closed.

@@ -35,15 +35,14 @@ func CheckFormat(found int) error {
 }
 
 // OtherFormat is the error where a program of another version has made the tables.
-func OtherFormat(found int) error {
-	return fmt.Errorf("%w: the tables have format %d, but this program knows format %d; %s", driver.ErrRefused, found,
-		Format, sameVersion)
-}
+func OtherFormat(found int) error { return otherVersion("tables have format", "format", found, Format) }
 
 // OtherRevision is the error where a program of another version has made the routines.
 func OtherRevision(found, known int) error {
-	return fmt.Errorf("%w: the routines have revision %d, but this program knows revision %d; %s", driver.ErrRefused,
-		found, known, sameVersion)
+	return otherVersion("routines have revision", "revision", found, known)
 }
 
-const sameVersion = "run the same version of holdfast everywhere, or use another database"
+func otherVersion(made, what string, found, known int) error {
+	return fmt.Errorf("%w: the %s %d, but this program knows %s %d; run the same version of holdfast everywhere,"+
+		" or use another database", driver.ErrRefused, made, found, what, known)
+}

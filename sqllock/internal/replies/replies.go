@@ -10,12 +10,19 @@ import (
 
 // Explain makes a [driver.ServerError] of what a server sent. Other errors stay what they are, and say nothing twice.
 // Of a request that was not sent, as err says, nothing can have happened.
-func Explain(err error) error {
+func Explain(err error) error { return explain(err, meaningOf) }
+
+// Refuse is [Explain] for an error that means a refusal, whatever its code says, with advice of its own.
+func Refuse(err error, advice string) error {
+	return explain(err, func(string) meaning { return meaning{effect: refused, advice: advice} })
+}
+
+func explain(err error, meaningOf func(code string) meaning) error {
 	code, said := dbms.Said(err)
 	if said == nil {
 		return concise(err)
 	}
-	if isExplained(err) {
+	if _, explained := errors.AsType[*driver.ServerError](err); explained {
 		return err
 	}
 	m := meaningOf(code)
@@ -23,18 +30,4 @@ func Explain(err error) error {
 		m.effect = notNow
 	}
 	return &driver.ServerError{Effect: m.effect, Words: said.Error(), Advice: m.advice, Err: err}
-}
-
-// Refuse is [Explain] for an error that means a refusal, whatever its code says, with advice of its own.
-func Refuse(err error, advice string) error {
-	_, said := dbms.Said(err)
-	if said == nil || isExplained(err) {
-		return err
-	}
-	return &driver.ServerError{Effect: refused, Words: said.Error(), Advice: advice, Err: err}
-}
-
-func isExplained(err error) bool {
-	_, explained := errors.AsType[*driver.ServerError](err)
-	return explained
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -12,37 +13,31 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
-// timeOfColumns looks at the types of ShedLock's columns, and returns the server's time as they have it. It fails where
-// the table is missing, or where its columns cannot have times that others understand.
-func (d *Driver) timeOfColumns(ctx context.Context, conn *sql.Conn) (string, error) {
+// checkColumns fails where ShedLock's table is missing, or where its columns cannot have times that others understand.
+func (d *Driver) checkColumns(ctx context.Context, conn *sql.Conn) error {
+	makeIt := strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table)
 	rows, err := conn.QueryContext(ctx, d.statement("columns", values{}))
 	if dbms.NoTable(err) {
-		return "", replies.Refuse(err, fmt.Sprintf("there is no table %s; neither ShedLock nor Holdfast creates it;"+
-			" create it with: %s", d.table, strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table)))
+		return replies.Refuse(err, fmt.Sprintf("there is no table %s; neither ShedLock nor Holdfast creates it;"+
+			" create it with: %s", d.table, makeIt))
 	}
 	if err != nil {
-		return "", d.explain(err)
+		return d.explain(err)
 	}
 	defer rows.Close()
 	types, err := rows.ColumnTypes()
-	if err != nil {
-		return "", d.explain(err)
+	if err = errors.Join(err, rows.Close()); err != nil {
+		return d.explain(err)
 	}
-	until, at := types[0], types[1]
-	if until.DatabaseTypeName() == "TIMESTAMPTZ" || at.DatabaseTypeName() == "TIMESTAMPTZ" {
-		return "", d.zoned()
+	until, at := types[0].DatabaseTypeName(), types[1].DatabaseTypeName()
+	switch {
+	case until == "TIMESTAMPTZ" || at == "TIMESTAMPTZ":
+		return d.zoned()
+	case at != until || !slices.Contains(d.dialect.types, until):
+		return fmt.Errorf("%w: in the table %s, lock_until is a %s and locked_at a %s;"+
+			" ShedLock's own table is created with: %s", driver.ErrRefused, d.table, until, at, makeIt)
 	}
-	time, isKnown := d.dialect.times[until.DatabaseTypeName()]
-	if !isKnown || at.DatabaseTypeName() != until.DatabaseTypeName() {
-		return "", fmt.Errorf("%w: in the table %s, lock_until is a %s and locked_at a %s;"+
-			" ShedLock's own table is created with: %s",
-			driver.ErrRefused, d.table, until.DatabaseTypeName(), at.DatabaseTypeName(),
-			strings.ReplaceAll(d.dialect.makeIt, "{table}", d.table))
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return "", d.explain(err)
-	}
-	return time, d.checkDigits(ctx, conn, types[:2])
+	return d.checkDigits(ctx, conn, types[:2])
 }
 
 // zoned refuses columns with a zone: what ShedLock writes with usingDbTime() is a time of UTC without one, which the

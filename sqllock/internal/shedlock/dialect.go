@@ -24,10 +24,11 @@ type Dialect struct {
 	end   string              // when a lock that is taken now ends
 	free  string              // whether the row of a lock can be taken
 
-	times  map[string]string // for each type of ShedLock's columns, the server's time as they have it
-	makeIt string            // makes ShedLock's table
-	facts  []health.Fact     // what Check looks at
-	digits string            // how many digits the times of ShedLock's columns have after the second, unless rows tell
+	time   string        // the server's time, as ShedLock's columns have it
+	types  []string      // which these columns may have
+	makeIt string        // makes ShedLock's table
+	facts  []health.Fact // what Check looks at
+	digits string        // how many digits the times of ShedLock's columns have after the second, unless rows tell
 }
 
 // MySQL is the dialect of MySQL and MariaDB. ShedLock writes the time of UTC into columns that the server takes for
@@ -41,7 +42,8 @@ var MySQL = &Dialect{
 	ms:     "{time}",
 	free:   "{table}.lock_until <= {time} AND CAST(CONVERT({table}.name USING utf8mb4) AS BINARY) = {bytes}",
 	end:    "TIMESTAMPADD(MICROSECOND, {ttl} + 1000, {ms})",
-	times:  map[string]string{"TIMESTAMP": "UTC_TIMESTAMP(3)", "DATETIME": "UTC_TIMESTAMP(3)"},
+	time:   "UTC_TIMESTAMP(3)",
+	types:  []string{"TIMESTAMP", "DATETIME"},
 	makeIt: table("TIMESTAMP(3)"),
 	facts:  mysqlFacts,
 }
@@ -57,7 +59,8 @@ var Postgres = &Dialect{
 	ms:     "date_trunc('milliseconds', {time})",
 	free:   `s.lock_until <= {time} AND s.name::text COLLATE "C" = {name}`,
 	end:    "{ms} + INTERVAL '1 millisecond' + {ttl} * INTERVAL '1 microsecond'",
-	times:  map[string]string{"TIMESTAMP": "timezone('utc', clock_timestamp())"},
+	time:   "timezone('utc', clock_timestamp())",
+	types:  []string{"TIMESTAMP"},
 	makeIt: table("TIMESTAMP"),
 	facts:  health.Postgres,
 	digits: "SELECT min(CASE WHEN atttypmod < 0 THEN 6 ELSE atttypmod END) FROM pg_attribute" +
@@ -105,7 +108,7 @@ func (d *Driver) statement(name string, v values) string {
 		"{age}", strconv.FormatInt(v.age.Microseconds(), 10),
 		"{prefix}", l.Bytes(v.begin), "{after}", l.after(v.after), "{page}", strconv.Itoa(listPage),
 		"{from}", l.Bytes(d.key(v.begin)), "{before}", l.Bytes(dbms.End(d.key(v.begin))),
-		"{time}", d.time, "{now}", l.Now,
+		"{time}", l.time, "{now}", l.Now,
 	).Replace(text)
 }
 

@@ -19,7 +19,6 @@ type Driver struct {
 	owned   *sql.DB // to be closed with the driver, or nil
 	dialect *Dialect
 	table   string
-	time    string       // the server's time, as the columns have it
 	endings atomic.Int64 // of claims
 
 	patient chan struct{} // holds as many as have a connection and are no holders
@@ -48,8 +47,7 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 	if err := d.check(ctx, conn); err != nil {
 		return nil, err
 	}
-	d.time, err = d.timeOfColumns(ctx, conn)
-	return d, err
+	return d, d.checkColumns(ctx, conn)
 }
 
 // unchecked makes a driver that has not looked at the tables.

@@ -1,6 +1,7 @@
 package shedlock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -26,10 +27,7 @@ const (
 // waits looks whether the lock is free, and one that has it whether somebody has broken it.
 func (d *Driver) wait(ctx context.Context, c driver.Claim) (none driver.Status, err error) {
 	if c.Token != 0 {
-		if err := d.look(ctx, c, "stands", holdLook); err != nil {
-			return none, err
-		}
-		return none, driver.ErrGone
+		return none, cmp.Or(d.look(ctx, c, "stands", holdLook), driver.ErrGone)
 	}
 	return none, d.look(ctx, c, "taken", lastLook)
 }
