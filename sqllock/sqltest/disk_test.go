@@ -3,6 +3,7 @@
 package sqltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/driver/drivertest"
@@ -147,6 +149,41 @@ func TestLogFillsTheDisk(t *testing.T) {
 	if _, err := d.Request(t.Context(), c); err != nil { // this one may make the room
 		request(t, d, c, true)
 	}
+}
+
+// A client that is stopped as it looks at something holds up those who write. If they went on, the log would grow until
+// it filled the disk, and what grows the database could not be moved out of it any more, whoever went on then.
+func TestStoppedReader(t *testing.T) {
+	folder := smallDisk(t)
+	if folder == "" {
+		return
+	}
+	path := filepath.Join(folder, "locks.db")
+	d, disk := onSlowDisk(t, path)
+	other := open(t, path)
+	disk.looks.Store(true)
+	looked := make(chan error, 1)
+	go func() {
+		_, err := d.Value(t.Context(), "m")
+		looked <- err
+	}()
+	goOn := <-disk.commits
+
+	var err error
+	for n := 0; err == nil; n++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err = other.Request(ctx, mutex(fmt.Sprint("m", n)))
+		cancel()
+	}
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, driver.ErrUnsent) {
+		t.Errorf("beside a client that is stopped as it looks: %v; want the end of the context, and ErrUnsent", err)
+	}
+	disk.slow.Store(false)
+	close(goOn)
+	if err := <-looked; err != nil {
+		t.Error(err)
+	}
+	request(t, other, mutex("afterwards"), true)
 }
 
 // On a disk that takes no writes the file is refused, with the reason.

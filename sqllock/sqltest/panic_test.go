@@ -16,7 +16,7 @@ import (
 )
 
 // A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it. The
-// COMMIT of what only reads is none of these: a driver looks at claims whenever it likes.
+// COMMIT of what changes nothing is none of these: a driver looks at claims whenever it likes.
 type panicking struct {
 	of   sqldriver.Driver
 	path string
@@ -34,14 +34,15 @@ func (d panicking) Driver() sqldriver.Driver { return d.of }
 type panickingConn struct {
 	sqldriver.Conn
 	panicking
-	reads bool
+	before int64 // changes, when the transaction began
 }
 
 func (c *panickingConn) panicAt(query string) error {
 	if strings.HasPrefix(query, "BEGIN") {
-		c.reads = query == "BEGIN"
+		c.before = changesOf(c.Conn)
 	}
-	if at := c.at.Load(); at != nil && strings.HasPrefix(query, *at) && !(c.reads && query == "COMMIT") {
+	at := c.at.Load()
+	if at != nil && strings.HasPrefix(query, *at) && (query != "COMMIT" || changesOf(c.Conn) > c.before) {
 		c.at.Store(nil)
 		if c.fail == nil {
 			panic(*at)
@@ -140,25 +141,28 @@ func TestErrorOfTheSQLDriver(t *testing.T) {
 	}
 }
 
-// Who waits behind one who lives reads, and does not write.
-func TestWaitWritesNothing(t *testing.T) {
-	errPlanned := errors.New("planned")
+// Who waits behind one who lives changes nothing.
+func TestWaitChangesNothing(t *testing.T) {
 	path := newFile(t)
-	holder := open(t, path)
+	holder, d, waiter := open(t, path), open(t, path), mutex("m")
 	request(t, holder, mutex("m"), true)
-	p, d, closeBoth := openPanicking(t, path, errPlanned)
-	waiter := mutex("m")
 	request(t, d, waiter, false)
-	begin := "BEGIN IMMEDIATE"
-	p.at.Store(&begin)
+	conn, err := openSQL(t, path).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	version := func() (n int64) { // which changes with what other connections change
+		if err := conn.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := version()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := d.Wait(ctx, waiter); !errors.Is(err, context.DeadlineExceeded) || p.at.Load() == nil {
-		t.Errorf("Wait: %v", err)
-	}
-	p.at.Store(nil)
-	if err := closeBoth(); err != nil {
-		t.Error(err)
+	if _, err := d.Wait(ctx, waiter); !errors.Is(err, context.DeadlineExceeded) || version() != before {
+		t.Errorf("Wait: %v; the version of the data was %d, and is %d", err, before, version())
 	}
 }
 

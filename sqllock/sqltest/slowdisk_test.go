@@ -22,6 +22,7 @@ type slowDisk struct {
 	of      sqldriver.Driver
 	path    string
 	slow    *atomic.Bool
+	looks   *atomic.Bool       // so are commits of what changes nothing
 	commits chan chan struct{} // one for each commit, which goes on when it is closed
 	over    chan struct{}      // closed when no more come
 }
@@ -36,7 +37,20 @@ func (d slowDisk) Driver() sqldriver.Driver { return d.of }
 type slowConn struct {
 	sqldriver.Conn
 	disk   slowDisk
-	writes bool
+	before int64 // changes, when the transaction began
+}
+
+// changesOf counts what a connection has changed so far.
+func changesOf(c sqldriver.Conn) int64 {
+	dest := make([]sqldriver.Value, 1)
+	rows, err := c.(sqldriver.QueryerContext).QueryContext(context.Background(), "SELECT total_changes()", nil)
+	if err == nil {
+		err = errors.Join(rows.Next(dest), rows.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return dest[0].(int64)
 }
 
 func (c *slowConn) ExecContext(
@@ -46,9 +60,9 @@ func (c *slowConn) ExecContext(
 		return nil, sqldriver.ErrSkip
 	}
 	if strings.HasPrefix(query, "BEGIN") {
-		c.writes = query == "BEGIN IMMEDIATE"
+		c.before = changesOf(c.Conn)
 	}
-	if query == "COMMIT" && c.writes && c.disk.slow.Load() {
+	if query == "COMMIT" && c.disk.slow.Load() && (c.disk.looks.Load() || changesOf(c.Conn) > c.before) {
 		goOn := make(chan struct{})
 		c.disk.commits <- goOn
 		<-goOn
@@ -59,7 +73,10 @@ func (c *slowConn) ExecContext(
 // onSlowDisk opens a file on a disk that is slow from now on.
 func onSlowDisk(t *testing.T, path string) (*drivertest.Facade, slowDisk) {
 	t.Helper()
-	disk := slowDisk{openSQL(t, path).Driver(), path, new(atomic.Bool), make(chan chan struct{}), make(chan struct{})}
+	disk := slowDisk{
+		of: openSQL(t, path).Driver(), path: path, slow: new(atomic.Bool), looks: new(atomic.Bool),
+		commits: make(chan chan struct{}), over: make(chan struct{}),
+	}
 	t.Cleanup(func() { close(disk.over) }) // after the driver, which may have begun to look at something
 	db := sql.OpenDB(disk)
 	d, err := drivertest.Wrap(sqllock.New(t.Context(), db, sqllock.SQLite, nil))

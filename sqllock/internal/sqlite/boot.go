@@ -21,7 +21,7 @@ func (t *tx) open() error {
 	if inUse(t.d.database, t.d.client) {
 		return t.d.refuseBoot()
 	}
-	if err := t.run(forgetAll); err != nil {
+	if err := t.script(forgetAll); err != nil {
 		return err
 	}
 	if err := t.carryOver(); err != nil {

@@ -24,7 +24,7 @@ func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error
 	}
 	var version, journal string
 	var synchronous int
-	err = d.write(ctx, func(t *tx) error {
+	err = d.transact(ctx, func(t *tx) error {
 		t.lasts = true
 		return errors.Join(
 			d.conn.QueryRowContext(t.ctx, "SELECT sqlite_version()").Scan(&version),
@@ -47,8 +47,7 @@ func checkJournal(mode string) driver.Finding {
 	f := driver.Finding{Fact: "journal_mode is " + mode}
 	if mode != logged {
 		f.Level = driver.Warning
-		f.Advice = "use a file system on which SQLite can share memory," +
-			" so that readers and writers do not wait for each other"
+		f.Advice = "use a file system on which SQLite can share memory: without a log, each change waits for the disk"
 	}
 	return f
 }

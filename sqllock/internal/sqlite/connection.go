@@ -1,12 +1,12 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -17,9 +17,8 @@ import (
 // with each other.
 type connection struct {
 	*sql.Conn
-	free       chan struct{}    // holds a token while nobody uses the connection
-	lines      [2]chan struct{} // who waits for free takes these first, from that of its rank on: see rank
-	writers    *writerQueue     // of all processes
+	free       chan struct{} // holds a token while nobody uses the connection
+	writers    *writerQueue  // of all processes
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 	statements map[statement]*sql.Stmt
@@ -35,214 +34,121 @@ func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
 	c := &connection{Conn: conn, statements: make(map[statement]*sql.Stmt), free: make(chan struct{}, 1)}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.free <- struct{}{}
-	for i := range c.lines {
-		c.lines[i] = make(chan struct{}, 1)
-		c.lines[i] <- struct{}{}
-	}
 	return c, nil
 }
 
-// A rank says who gets the connection next. Those of one rank get it in the order in which they came, and before all of
-// lower ranks but the first.
-type rank int
-
-const (
-	asking  rank = iota // for something new
-	passing             // those who ask: for what is about a claim that is there, or a queue as it is
-	staying             // renewing: a lease must not end because much is asked for, or given back
-)
-
 // take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends with
 // the connection, too.
-func (c *connection) take(ctx context.Context, r rank) (_ context.Context, giveBack func(), err error) {
+func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.life, func() { cancel(driver.ErrClosed) })
 	release := func() {
 		stop()
 		cancel(nil)
 	}
-	if err := c.await(ctx, r); err != nil {
-		release()
-		return nil, nil, err
-	}
-	return ctx, func() {
-		c.free <- struct{}{}
-		release()
-	}, nil
-}
-
-func (c *connection) await(ctx context.Context, r rank) error {
-	for _, line := range c.lines[r:] {
-		if err := takeFrom(ctx, line); err != nil {
-			return err
-		}
-		defer func() { line <- struct{}{} }()
-	}
-	return takeFrom(ctx, c.free)
-}
-
-func takeFrom(ctx context.Context, tokens <-chan struct{}) error {
 	select {
-	case <-tokens:
-		return nil
+	case <-c.free:
+		return ctx, func() {
+			c.free <- struct{}{}
+			release()
+		}, nil
 	case <-ctx.Done():
-		return unsent(replies.GaveUp(ctx))
+		defer release()
+		return nil, nil, unsent(replies.GaveUp(ctx))
 	}
 }
 
-// write runs f in a transaction that may change something, again while others are in the way, until ctx ends. It takes
-// the connection first: only one goroutine of a process stands in the queue of the processes that want to write. After
-// the commit committed is called: later than write returns, where ctx ends while the disk is slow.
-func (c *connection) write(ctx context.Context, r rank, f func(context.Context) error, committed func()) error {
-	w := writing{c: c, rank: r, committed: committed}
-	err := w.run(ctx, f)
-	if w.left == nil && err == nil {
-		committed()
-	}
-	return err
-}
-
-// read runs f in a transaction that changes nothing.
-func (c *connection) read(ctx context.Context, f func(context.Context) error) error {
-	ctx, giveBack, err := c.take(ctx, passing)
+// transact runs f in a transaction, again while others are in the way, until ctx ends. The transaction has the only
+// turn there is also if it changes nothing. Otherwise a process that is stopped in it would keep SQLite from emptying
+// its log, to which others would add until it fills the disk.
+//
+// After the commit committed is called. The commit waits for the disk, which may take long, and the caller does so no
+// longer than ctx. If ctx ends first nobody knows what comes of the transaction, and its turn is over when the disk is
+// done.
+func (c *connection) transact(ctx context.Context, f func(context.Context) error, committed func()) error {
+	inside, giveBack, err := c.take(ctx)
 	if err != nil {
 		return err
 	}
-	defer giveBack()
-	return c.look(ctx, f)
-}
-
-// look is read for who has the connection.
-func (c *connection) look(ctx context.Context, f func(context.Context) error) error {
-	return explain(c.untilFree(ctx, func() error { return c.once(ctx, beginReading, f, c.commit) }))
-}
-
-// once runs a transaction. After it has begun it does not end with ctx: it is quick, but for what commit waits for, and
-// breaking it off would leave unknown what it did. A panic of the SQL driver ends it: left open, it would hold up
-// everybody until this process ends.
-func (c *connection) once(
-	ctx context.Context, begin string, f func(context.Context) error, commit func(context.Context) error,
-) error {
-	if ctx.Err() != nil {
-		return unsent(replies.GaveUp(ctx))
-	}
-	ctx = context.WithoutCancel(ctx)
-	if _, err := c.ExecContext(ctx, begin); err != nil {
-		return uncommitted(err)
-	}
-	ran := false
-	defer func() {
-		if !ran {
-			c.rollBack(ctx)
-		}
-	}()
-	err := f(ctx)
-	ran = true
-	if err != nil {
-		c.undo(ctx, err)
-		return uncommitted(err)
-	}
-	return commit(ctx)
-}
-
-func (c *connection) commit(ctx context.Context) error {
-	_, err := c.ExecContext(ctx, "COMMIT")
-	if err != nil {
-		c.undo(ctx, err)
-	}
-	return err
-}
-
-// A writing is a call of write.
-type writing struct {
-	c         *connection
-	rank      rank
-	committed func()
-	left      error // says that the caller does not wait for the commit any more
-}
-
-func (w *writing) run(ctx context.Context, f func(context.Context) error) error {
-	c := w.c
-	inside, giveBack, err := c.take(ctx, w.rank)
-	if err != nil {
-		return err
-	}
-	if err := c.writers.enter(inside); err != nil {
-		giveBack()
-		return unsent(err)
-	}
-	over := func() {
-		c.writers.leave()
-		giveBack()
-	}
-	defer func() {
-		if w.left == nil {
-			over()
-		}
-	}()
-	commit := func(begun context.Context) error { return w.commit(ctx, begun, over) }
-	err = explain(c.untilFree(inside, func() error {
-		once := func() error { return c.once(inside, beginWriting, f, commit) }
-		if err := c.asNeeded(inside, once); w.left == nil {
-			return err
-		}
-		return nil // there is nothing to repeat, whatever is in that error
-	}))
-	return cmp.Or(w.left, err)
-}
-
-// commit ends the transaction that has begun. It waits for the disk, which may take long, and no longer than ctx. Then
-// nobody knows what comes of it, and the turn is over when the disk is done.
-func (w *writing) commit(ctx, begun context.Context, over func()) error {
-	done := make(chan commit, 1)
-	go func() { done <- w.c.tryCommit(begun) }()
+	commits, done := make(chan struct{}), make(chan outcome, 1)
+	once := func() error { return c.once(inside, f, sync.OnceFunc(func() { close(commits) })) }
+	go func() { done <- outcomeOf(func() error { return c.inTurn(inside, giveBack, once) }, committed) }()
+	made := outcome{}
 	select {
-	case made := <-done:
-		if made.panicked != nil {
-			panic(made.panicked)
+	case made = <-done:
+	case <-commits:
+		select {
+		case made = <-done:
+		case <-ctx.Done():
+			return fmt.Errorf("%w, while the disk was waited for", replies.GaveUp(ctx))
 		}
-		return made.err
-	case <-ctx.Done():
 	}
-	w.left = fmt.Errorf("%w, while the disk was waited for", replies.GaveUp(ctx))
-	go func() { // ends when the disk is done
-		defer over()
-		if made := <-done; made.err == nil && made.panicked == nil {
-			w.committed()
-		}
-	}()
-	return w.left
+	if made.panicked != nil {
+		panic(made.panicked)
+	}
+	return made.err
 }
 
-// A commit is what came of one.
-type commit struct {
+// An outcome is what came of a transaction.
+type outcome struct {
 	err      error
 	panicked any // what the SQL driver panicked with, which is the caller's
 }
 
-func (c *connection) tryCommit(ctx context.Context) (made commit) {
+// outcomeOf runs a transaction, and what comes after its commit.
+func outcomeOf(run func() error, committed func()) (made outcome) {
+	defer func() { made.panicked = recover() }()
+	if made.err = run(); made.err == nil {
+		committed()
+	}
+	return made
+}
+
+// inTurn runs a transaction when it is the turn of this process, and gives the connection back.
+func (c *connection) inTurn(ctx context.Context, giveBack func(), once func() error) error {
+	defer giveBack()
+	if err := c.writers.enter(ctx); err != nil {
+		return unsent(err)
+	}
+	defer c.writers.leave()
+	return explain(c.untilFree(ctx, func() error { return c.asNeeded(ctx, once) }))
+}
+
+// once runs a transaction. After it has begun it does not end with ctx: it is quick, but for its commit, and breaking
+// it off would leave unknown what it did. A panic of the SQL driver ends it: left open, it would hold up everybody
+// until this process ends.
+func (c *connection) once(ctx context.Context, f func(context.Context) error, commits func()) (err error) {
+	if ctx.Err() != nil {
+		return unsent(replies.GaveUp(ctx))
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return uncommitted(err)
+	}
+	committed := false
 	defer func() {
-		if made.panicked = recover(); made.panicked != nil {
-			c.rollBack(ctx)
+		if !committed {
+			c.undo(ctx, err)
 		}
 	}()
-	return commit{err: c.commit(ctx)}
+	if err := f(ctx); err != nil {
+		return uncommitted(err)
+	}
+	commits()
+	_, err = c.ExecContext(ctx, "COMMIT")
+	committed = err == nil
+	return err
 }
 
 // undo ends a transaction that failed. If the disk is full, the write-ahead log may be what fills it. Then the log is
 // moved into the database, so that its room can be used again: SQLite does so by itself only after a commit, and there
 // is none as long as the disk is full.
 func (c *connection) undo(ctx context.Context, why error) {
-	c.rollBack(ctx)
+	defer func() { _ = recover() }() // after a panic another one says nothing new
+	c.ExecContext(ctx, "ROLLBACK")   // it fails when the database has done so
 	if code, _ := saidBy(why); code == codeFull {
 		c.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // the next attempt shows whether there is room
 	}
-}
-
-// rollBack ends the transaction, unless the database has done so. After a panic another one says nothing new.
-func (c *connection) rollBack(ctx context.Context) {
-	defer func() { _ = recover() }()
-	c.ExecContext(ctx, "ROLLBACK") // it fails when there is none
 }
 
 // unsent marks an error of a request that changed nothing: its transaction has not begun, or was rolled back.

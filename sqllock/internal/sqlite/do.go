@@ -8,18 +8,14 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// These are the operations that the driver does, by the transaction that they need.
-var (
-	changing = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpRevoke, driver.OpSetValue,
-		driver.OpQueue) // a look at a queue takes the dead out of it
-	looking = driver.KindsOf(driver.OpValue)
-	others  = driver.KindsOf(driver.OpWatch)
-)
+// inTables are the operations that are done in a transaction; the driver also does [driver.OpWatch].
+var inTables = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpBreak, driver.OpRevoke, driver.OpSetValue,
+	driver.OpValue, driver.OpQueue)
 
 // Do implements [driver.Driver]. A batch is one transaction, so the disk is waited for once.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	results := make([]driver.Result, len(batch))
-	if err := d.transact(ctx, batch, results); err != nil {
+	if err := d.doTogether(ctx, batch, results); err != nil {
 		for i := range results {
 			results[i] = driver.Result{Err: err}
 		}
@@ -44,15 +40,12 @@ func (d *Driver) answer(
 	done(i, r)
 }
 
-// transact does the operations of a batch in order. If there is an error, none was done.
-func (d *Driver) transact(ctx context.Context, batch []driver.Op, results []driver.Result) error {
-	var kinds driver.Kinds
-	r := asking
-	for i := range batch {
-		kinds |= driver.KindsOf(batch[i].Kind)
-		r = max(r, rankOf(&batch[i]))
+// doTogether does the operations of a batch in order, in one transaction. If there is an error, none was done.
+func (d *Driver) doTogether(ctx context.Context, batch []driver.Op, results []driver.Result) error {
+	if !slices.ContainsFunc(batch, func(op driver.Op) bool { return inTables.Has(op.Kind) }) {
+		return nil
 	}
-	all := func(t *tx) error {
+	return d.transact(ctx, func(t *tx) error {
 		d.writes += len(batch) - 1
 		for i := range batch {
 			results[i] = t.do(&batch[i])
@@ -61,27 +54,7 @@ func (d *Driver) transact(ctx context.Context, batch []driver.Op, results []driv
 			}
 		}
 		return nil
-	}
-	switch {
-	case kinds&changing != 0:
-		return d.writeAs(ctx, r, all)
-	case kinds&looking != 0:
-		return d.read(ctx, all)
-	}
-	return nil
-}
-
-// rankOf is the rank of an operation. A batch has the highest among its own.
-func rankOf(op *driver.Op) rank {
-	switch {
-	case op.Kind != driver.OpRequest:
-		return passing
-	case op.Brief:
-		return staying
-	case op.Claim.Token != 0:
-		return passing
-	}
-	return asking
+	})
 }
 
 // spoiled is the error of a batch in which one operation failed without an answer. The row of one lock may be damaged,

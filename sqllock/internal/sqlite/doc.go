@@ -1,8 +1,9 @@
 // Package sqlite keeps the queues of locks in the rows of an SQLite database, for the processes of one machine.
 //
-// The operations of a batch are one transaction: BEGIN IMMEDIATE, write-ahead log. It waits for the disk only if it
-// changes what outlives a boot. While a batch is written, the next one gathers. Deadlines are on CLOCK_BOOTTIME, or on
-// the wall clock where a system has no such clock.
+// The operations of a batch are one transaction: BEGIN IMMEDIATE, write-ahead log. Looks are such transactions, too:
+// no client ever holds a snapshot while others write. A transaction waits for the disk only if it changes what outlives
+// a boot. While a batch is written, the next one gathers. Deadlines are on CLOCK_BOOTTIME, or on the wall clock where a
+// system has no such clock.
 //
 // Each client keeps files in the folder PATH.clients, by which others see that it lives and wake it:
 //

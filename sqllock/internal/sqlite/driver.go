@@ -66,7 +66,7 @@ func (d *Driver) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	d.writes = sweepEvery
-	return d.write(ctx, func(*tx) error { return nil })
+	return d.transact(ctx, func(*tx) error { return nil })
 }
 
 // Traits implements [driver.Driver].
@@ -115,10 +115,16 @@ func (d *Driver) hasClaims() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	var found *row
-	err := d.conn.look(ctx, d.lookingAt(func(t *tx) (err error) {
-		found, err = t.first(claimsOf, d.client.id, 1)
+	t := &tx{d: d}
+	look := func(t *tx) (err error) {
+		if err = t.check(); err == nil {
+			found, err = t.first(claimsOf, d.client.id, 1)
+		}
 		return err
-	}))
+	}
+	err := d.conn.untilFree(ctx, func() error {
+		return d.conn.once(ctx, func(ctx context.Context) error { return t.run(ctx, look) }, func() {})
+	})
 	return err != nil || found != nil
 }
 

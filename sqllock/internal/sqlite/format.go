@@ -13,13 +13,13 @@ const format = 1
 // setUp makes the tables if there are none, and brings them to this boot. The client has not joined yet: otherwise
 // clients that come together after a boot would take each other for those of another boot, and refuse to work.
 func (d *Driver) setUp(ctx context.Context) error {
-	return d.change(ctx, asking, func(t *tx) error {
+	return d.change(ctx, func(t *tx) error {
 		exists, err := t.hasTables()
 		if err != nil {
 			return err
 		}
 		if !exists { // if clients live, they are those of a file that was removed
-			if err := t.run(makeTables); err != nil {
+			if err := t.script(makeTables); err != nil {
 				return err
 			}
 			return t.setBoot()

@@ -32,7 +32,7 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 		var last string // of those that were yielded: the claims of a lock may be on several pages
 		for from := firstPlace(prefix); from != nil; {
 			var p page
-			err := d.read(ctx, func(t *tx) (err error) {
+			err := d.transact(ctx, func(t *tx) (err error) {
 				p, err = t.page(*from, prefix)
 				return err
 			})

@@ -25,12 +25,16 @@ func (d *Driver) listen(ctx context.Context, c driver.Claim, moved func()) (stop
 }
 
 // hasMoved reports whether a granted claim was revoked, or has ended.
-func (d *Driver) hasMoved(ctx context.Context, c driver.Claim) (bool, error) {
-	v, err := d.view(ctx, c)
+func (d *Driver) hasMoved(ctx context.Context, c driver.Claim) (moved bool, err error) {
+	err = d.transact(ctx, func(t *tx) error {
+		r, err := t.find(c)
+		moved = err == nil && r.revoked
+		return err
+	})
 	if errors.Is(err, driver.ErrGone) {
 		return true, nil
 	}
-	return v.Revoked, err
+	return moved, err
 }
 
 func (d *Driver) poll(c driver.Claim, moved, silence func()) (stop func()) {

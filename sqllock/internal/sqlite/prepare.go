@@ -14,16 +14,9 @@ import (
 var traits = driver.Traits{
 	Backend: "file", MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration,
 	Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-	Ops:   changing | looking | others,
+	Ops:   inTables | driver.KindsOf(driver.OpWatch),
 	Alone: 1, MaxInFlight: 1, // the file has one writer at a time
 }
-
-// How transactions begin. Those that write say so at once: SQLite lets a transaction that began as a reader write
-// only if nobody else has written meanwhile.
-const (
-	beginWriting = "BEGIN IMMEDIATE"
-	beginReading = "BEGIN"
-)
 
 // pragmas are set on the connection. SQLite does not wait for others itself: untilFree does, which knows the context.
 var pragmas = []string{"busy_timeout = 0", "journal_mode = WAL", "synchronous = FULL"}

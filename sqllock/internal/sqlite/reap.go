@@ -39,7 +39,7 @@ type reaping struct {
 // write runs a step in a transaction. When that has to be begun again, the step forgets what it noted.
 func (r *reaping) write(ctx context.Context, step func(*tx) error) error {
 	before := *r
-	return r.d.write(ctx, func(t *tx) error {
+	return r.d.transact(ctx, func(t *tx) error {
 		*r = before
 		return step(t)
 	})

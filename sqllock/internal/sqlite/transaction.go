@@ -24,15 +24,11 @@ type tx struct {
 // A wakeup tells a client that something happened to one of its claims.
 type wakeup struct{ client, id string }
 
-// write runs f in a transaction that may change something. It wakes others after the commit: before it, they would
-// look and find nothing new. It passes requests for something new.
-func (d *Driver) write(ctx context.Context, f func(*tx) error) error {
-	return d.writeAs(ctx, passing, f)
-}
-
-func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {
+// transact runs f in a transaction, and sweeps in passing. It wakes others after the commit: before it, they would look
+// and find nothing new.
+func (d *Driver) transact(ctx context.Context, f func(*tx) error) error {
 	sweeps := sync.OnceValue(d.sweepIsDue) // also when the transaction is begun again
-	return d.change(ctx, r, func(t *tx) error {
+	return d.change(ctx, func(t *tx) error {
 		if err := t.open(); err != nil {
 			return err
 		}
@@ -45,46 +41,19 @@ func (d *Driver) writeAs(ctx context.Context, r rank, f func(*tx) error) error {
 	})
 }
 
-// change runs f in a transaction that changes something, whatever is in the file.
-func (d *Driver) change(ctx context.Context, r rank, f func(*tx) error) error {
+// change runs f in a transaction, whatever is in the file.
+func (d *Driver) change(ctx context.Context, f func(*tx) error) error {
 	t := &tx{d: d}
-	return d.conn.write(ctx, r, func(ctx context.Context) error {
-		t.start(ctx)
-		if err := f(t); err != nil {
-			return err
-		}
-		return t.ready()
-	}, func() { d.deliver(t) })
+	return d.conn.transact(ctx, func(ctx context.Context) error { return t.run(ctx, f) }, func() { d.deliver(t) })
 }
 
-// read runs f in a transaction that changes nothing. If the machine has booted since the file was used, a transaction
-// that writes comes first, which ends what did not survive that.
-func (d *Driver) read(ctx context.Context, f func(*tx) error) error {
-	look := d.lookingAt(f)
-	err := d.conn.read(ctx, look)
-	if errors.Is(err, errOtherBoot) {
-		if err = d.write(ctx, func(*tx) error { return nil }); err == nil {
-			err = d.conn.read(ctx, look)
-		}
-	}
-	return err
-}
-
-// lookingAt is f in a transaction that changes nothing.
-func (d *Driver) lookingAt(f func(*tx) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		t := &tx{d: d}
-		t.start(ctx)
-		if err := t.check(); err != nil {
-			return err
-		}
-		return f(t)
-	}
-}
-
-// start forgets an attempt that was rolled back.
-func (t *tx) start(ctx context.Context) {
+// run runs f, and forgets an attempt that was rolled back.
+func (t *tx) run(ctx context.Context, f func(*tx) error) error {
 	*t = tx{d: t.d, ctx: ctx, now: t.d.machine.now(), alive: make(map[string]bool)}
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.ready()
 }
 
 // deliver tells those whom a committed transaction concerns, and removes the files of clients to which it left nothing.
@@ -128,9 +97,9 @@ func (t *tx) exec(s statement, args ...any) error {
 	return err
 }
 
-// run is exec for a script of several statements, without arguments. They are not prepared: most SQL drivers prepare
+// script is exec for a script of several statements, without arguments. They are not prepared: most SQL drivers prepare
 // only the first, or refuse to.
-func (t *tx) run(s statement) error {
+func (t *tx) script(s statement) error {
 	_, err := t.d.conn.ExecContext(t.ctx, text(s))
 	return err
 }

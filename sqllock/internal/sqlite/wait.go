@@ -44,51 +44,47 @@ type view struct {
 	quiet time.Duration // for how long it may be left alone
 }
 
-// view reads the state of a claim. If it finds that a claim ahead is dead, it takes that out of the queue and reads
-// again.
+// view reads the state of a claim, and takes dead claims ahead of it out of the queue.
 func (d *Driver) view(ctx context.Context, c driver.Claim) (v view, err error) {
-	for {
-		dead := false
-		err = d.read(ctx, func(t *tx) (err error) {
-			v, dead, err = t.view(c)
-			return err
-		})
-		if err == nil && dead {
-			err = d.write(ctx, func(t *tx) error { return t.clear(c, v.ahead) })
-		}
-		if err != nil || !dead {
-			return v, err
-		}
-	}
+	err = d.transact(ctx, func(t *tx) (err error) {
+		v, err = t.view(c)
+		return err
+	})
+	return v, err
 }
 
-func (t *tx) view(c driver.Claim) (v view, dead bool, err error) {
+// view watches all granted claims for the next in line. For any other claim it watches the one just ahead, so that each
+// death wakes one waiter and not all.
+func (t *tx) view(c driver.Claim) (v view, err error) {
 	r, err := t.find(c)
 	if err != nil {
-		return v, false, err
+		return v, err
+	}
+	ahead, err := t.ahead(*r)
+	if err != nil {
+		return v, err
+	}
+	isNext := ahead == nil || ahead.granted
+	if isNext {
+		f, err := t.settle(r.Name, nil)
+		if err != nil {
+			return v, err
+		}
+		v.ahead = f.granted
+		if v.Status, err = t.status(*r, f); err != nil {
+			return v, err
+		}
+	} else {
+		v.ahead = []row{*ahead}
 	}
 	v.quiet = r.deadline - t.now
-	v.Status = driver.Status{Token: r.Token, Granted: r.granted, TTL: r.TTL, Revoked: r.revoked}
-	behind, err := t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
-	if err != nil {
-		return v, false, err
-	}
-	v.Contended = behind != nil
-	if r.granted {
-		return v, false, nil
-	}
-	if v.ahead, err = t.ahead(*r); err != nil {
-		return v, false, err
-	}
-	dead = len(v.ahead) == 0 // then the claim is granted as soon as somebody writes
 	for _, a := range v.ahead {
-		dead = dead || !t.isAlive(a)
 		v.quiet = min(v.quiet, a.deadline-t.now)
 	}
-	if !canWake || len(v.ahead) > 0 && v.ahead[0].granted {
+	if isNext || !canWake {
 		v.quiet = min(v.quiet, pollPause+rand.N(pollPause))
 	}
-	return v, dead, nil
+	return v, nil
 }
 
 // find returns a live claim under its token, or [driver.ErrGone].
@@ -103,39 +99,17 @@ func (t *tx) find(c driver.Claim) (*row, error) {
 	return r, nil
 }
 
-// ahead returns the claims whose end may concern one that waits. For the next in line these are all granted claims;
-// for any other it is the claim just ahead, so that each death wakes one waiter and not all.
-func (t *tx) ahead(r row) ([]row, error) {
-	last, err := t.first(claimAhead, []byte(r.Name), int64(r.Token))
-	switch {
-	case err != nil || last == nil:
-		return nil, err
-	case !last.granted:
-		return []row{*last}, nil
-	}
-	var granted []row
-	err = t.rows(queueOf, []any{[]byte(r.Name)}, func(r row) bool {
-		if r.granted {
-			granted = append(granted, r)
+// ahead returns the claim just ahead of another, when those that are dead have been taken out; nil if there is none.
+func (t *tx) ahead(r row) (*row, error) {
+	for {
+		a, err := t.first(claimAhead, []byte(r.Name), int64(r.Token))
+		if a == nil || err != nil || t.isAlive(*a) {
+			return a, err
 		}
-		return r.granted
-	})
-	return granted, err
-}
-
-// clear takes the dead ones among some claims out of their queue, and grants what that makes grantable.
-func (t *tx) clear(c driver.Claim, some []row) error {
-	for _, s := range some {
-		r, err := t.first(findClaim, []byte(s.Name), s.ID)
-		if err == nil && r != nil && !t.isAlive(*r) {
-			err = t.end(*r, false)
-		}
-		if err != nil {
-			return err
+		if err := t.end(*a, false); err != nil {
+			return nil, err
 		}
 	}
-	_, err := t.settle(c.Name, nil)
-	return err
 }
 
 // pause returns when it is time to look again.

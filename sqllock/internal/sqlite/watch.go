@@ -16,33 +16,23 @@ type digest struct{ length, last, marks int64 }
 // changed blocks until a queue may have changed, as [driver.Followers] says. It also notices claims that expire, and
 // holders that die.
 func (d *Driver) changed(ctx context.Context, name string) error {
-	first, changed, err := d.look(ctx, name)
-	for now := first; err == nil && !changed && now == first; {
+	first, err := d.digest(ctx, name)
+	for now := first; err == nil && now == first; {
 		if err = driver.Sleep(ctx, watchPause); err == nil {
-			now, changed, err = d.look(ctx, name)
+			now, err = d.digest(ctx, name)
 		}
 	}
 	return err
 }
 
-// look reads the digest of a queue. If one of its holders is dead, it settles the queue, which changes by that.
-func (d *Driver) look(ctx context.Context, name string) (g digest, changed bool, err error) {
-	dead := false
-	err = d.read(ctx, func(t *tx) error {
-		err := t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
-			dead = dead || r.granted && !t.isAlive(r)
-			return r.granted && !dead
-		})
-		if err == nil {
-			_, err = t.get(digestOf, []any{[]byte(name), int64(t.now)}, &g.length, &g.last, &g.marks)
+// digest reads the digest of a queue. Then it takes the dead out, which the next digest tells.
+func (d *Driver) digest(ctx context.Context, name string) (g digest, err error) {
+	err = d.transact(ctx, func(t *tx) error {
+		if _, err := t.get(digestOf, []any{[]byte(name), int64(t.now)}, &g.length, &g.last, &g.marks); err != nil {
+			return err
 		}
+		_, err := t.settle(name, whole)
 		return err
 	})
-	if err == nil && dead {
-		err = d.write(ctx, func(t *tx) error {
-			_, err := t.settle(name, whole)
-			return err
-		})
-	}
-	return g, dead, err
+	return g, err
 }
