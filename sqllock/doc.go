@@ -12,7 +12,7 @@
 //     see different boot ids are refused while others use the file. Setting the wall clock neither ends nor prolongs
 //     a claim, except on systems that do not tell the time since they booted.
 //   - The claims of a process end when it dies, unless they are detached or a child has inherited them: see
-//     [driver.Inheriter]. On systems without flock they live until their TTL.
+//     [driver.Inheriter]. On systems without FIFOs they live until their TTL.
 //   - Users who may write the file share its locks, and get at no other file of each other by it: docs/file.md.
 //   - A waiter is woken at once when it is granted the lock, and when the process ahead of it dies.
 //   - Network file systems are refused: their locks may not be seen by all, and other machines have other clocks.

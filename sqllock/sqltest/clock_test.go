@@ -79,7 +79,7 @@ func TestWallClockSetWhileAClientLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	before := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
+	before := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_store"))
 	now, back := time.Now().Round(0), time.Duration(0) // by the wall clock
 	synctest.Test(t, func(t *testing.T) {
 		back = time.Until(now)
@@ -92,7 +92,7 @@ func TestWallClockSetWhileAClientLives(t *testing.T) {
 			})
 		}
 	})
-	after := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_boots"))
+	after := time.UnixMicro(count(t, path, "SELECT began FROM holdfast_store"))
 	if noted := before.Sub(after); (noted - back).Abs() > patience {
 		t.Errorf("the clock was set back by %v, and the boot is noted %v earlier", back, noted)
 	}
@@ -120,7 +120,7 @@ func TestOtherBoot(t *testing.T) {
 // What was left alone when the machine booted is held for what is left of its time, by the wall clock, and nobody else
 // is granted it before. Where that is not known, as the wall clock was wrong, that is its TTL at most.
 func TestOtherBootKeepsDetached(t *testing.T) {
-	const ofBoot = "UPDATE holdfast_boots SET boot = 'another', began = began - ?"
+	const ofBoot = "UPDATE holdfast_store SET began = began - ?"
 	for _, row := range []struct {
 		name  string
 		note  string // of when the other boot began
@@ -131,7 +131,7 @@ func TestOtherBootKeepsDetached(t *testing.T) {
 		{"it began a minute before", ofBoot, time.Minute, longTTL - time.Minute - patience, longTTL - time.Minute},
 		{"it began long before", ofBoot, 2 * longTTL, 0, 0},
 		{"it began later", ofBoot, -time.Hour, longTTL - patience, longTTL},
-		{"nobody knows", "DELETE FROM holdfast_boots WHERE began <> ?", 0, longTTL - patience, longTTL},
+		{"nobody knows", "UPDATE holdfast_store SET began = 0 * ?", 0, longTTL - patience, longTTL},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := newFile(t)

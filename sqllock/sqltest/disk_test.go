@@ -17,8 +17,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver/drivertest"
 )
 
-// smallDisk has the test run in a process of its own, where a folder is on a disk of one megabyte that it may fill and
-// mount anew. It returns that folder there, and nothing here, when the test is over.
+// smallDisk has the test run in a process of its own, where a folder is on a disk of one megabyte that it may fill
+// and mount anew. It returns that folder there, and nothing here, when the test is over.
 func smallDisk(t *testing.T) (folder string) {
 	t.Helper()
 	const variable = "HOLDFAST_TEST_SMALL_DISK"
@@ -108,8 +108,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Where the write-ahead log itself has filled the disk, its room is used again, although SQLite moves the log into the
-// database by itself only after a commit that it had room for.
+// Where the write-ahead log itself has filled the disk, its room is used again, although SQLite moves the log into
+// the database by itself only after a commit that it had room for.
 func TestLogFillsTheDisk(t *testing.T) {
 	folder := smallDisk(t)
 	if folder == "" {
@@ -151,8 +151,8 @@ func TestLogFillsTheDisk(t *testing.T) {
 	}
 }
 
-// A client that is stopped as it looks at something holds up those who write. If they went on, the log would grow until
-// it filled the disk, and what grows the database could not be moved out of it any more, whoever went on then.
+// A client that is stopped as it looks at something holds up those who write. If they went on, the log would grow
+// until it filled the disk, and what grows the database could not be moved out of it any more, whoever went on then.
 func TestStoppedReader(t *testing.T) {
 	folder := smallDisk(t)
 	if folder == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
-// A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it. The
-// COMMIT of what changes nothing is none of these: a driver looks at claims whenever it likes.
+// A panicking is an SQL driver that panics once, at the next statement that begins with a text, or fails to run it.
+// The COMMIT of what changes nothing is none of these: a driver looks at claims whenever it likes.
 type panicking struct {
 	of   sqldriver.Driver
 	path string

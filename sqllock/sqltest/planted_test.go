@@ -72,42 +72,39 @@ func TestPlantedTurn(t *testing.T) {
 	}
 }
 
-// What others plant in the place of a file of a client leads to no other file, and holds nobody up: a claim is granted
-// when its time has come.
+// What others plant in the place of the FIFO of a client leads to no other file, and holds nobody up: a claim is
+// granted when its time has come.
 func TestPlantedFiles(t *testing.T) {
-	for _, suffix := range []string{".bell", ".line", ".alive"} {
-		plantings := map[string]func(victim, path string) error{
-			"a link":        plantings["a link"],
-			"a second name": plantings["a second name"],
-			"a FIFO":        func(_, path string) error { return syscall.Mkfifo(path, 0o666) },
-			"a folder":      func(_, path string) error { return os.Mkdir(path, 0o777) },
-		}
-		for name, plant := range plantings {
-			t.Run(name+" as "+suffix, func(t *testing.T) {
-				path := sharedFile(t, 0o666)
-				one, two := open(t, path), open(t, path)
-				v := newVictim(t, filepath.Dir(path))
-				held, next := mutex("m"), mutex("m")
-				request(t, one, held, true)
-				request(t, two, next, false)
-				files, err := filepath.Glob(path + ".clients/*" + suffix)
-				if err != nil || len(files) != 2 {
-					t.Fatal(files, err)
-				}
-				for _, file := range files {
-					os.Remove(file)
-					if err := plant(v.path, file); err != nil {
-						t.Fatal(err)
-					}
-				}
-				request(t, open(t, path), mutex("m"), false) // it looks at those ahead of it
-				if err := one.Release(t.Context(), held); err != nil {
+	plantings := map[string]func(victim, path string) error{
+		"a link":        plantings["a link"],
+		"a second name": plantings["a second name"],
+		"a folder":      func(_, path string) error { return os.Mkdir(path, 0o777) },
+	}
+	for name, plant := range plantings {
+		t.Run(name, func(t *testing.T) {
+			path := sharedFile(t, 0o666)
+			one, two := open(t, path), open(t, path)
+			v := newVictim(t, filepath.Dir(path))
+			held, next := mutex("m"), mutex("m")
+			request(t, one, held, true)
+			request(t, two, next, false)
+			files, err := filepath.Glob(path + ".clients/*.fifo")
+			if err != nil || len(files) != 2 {
+				t.Fatal(files, err)
+			}
+			for _, file := range files {
+				os.Remove(file)
+				if err := plant(v.path, file); err != nil {
 					t.Fatal(err)
 				}
-				awaitGrant(t, two, next)
-				v.isIntact(t)
-			})
-		}
+			}
+			request(t, open(t, path), mutex("m"), false) // it looks at those ahead of it
+			if err := one.Release(t.Context(), held); err != nil {
+				t.Fatal(err)
+			}
+			awaitGrant(t, two, next)
+			v.isIntact(t)
+		})
 	}
 }
 
@@ -116,10 +113,10 @@ func TestPlantedName(t *testing.T) {
 	path := sharedFile(t, 0o666)
 	d := open(t, path)
 	v := newVictim(t, filepath.Dir(path))
-	if err := os.Rename(v.path, v.path+".bell"); err != nil {
+	if err := os.Rename(v.path, v.path+".fifo"); err != nil {
 		t.Fatal(err)
 	}
-	v.path += ".bell"
+	v.path += ".fifo"
 	c := mutex("m")
 	request(t, d, c, true)
 	change(t, path, "UPDATE holdfast_claims SET client = '../victim', detached = 1")

@@ -131,8 +131,9 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
-// Whatever ends a request whose commit is under way: nobody takes that for an answer to it, nor for its not having been
-// sent. Else a claim that is written after that would not be undone. A lease's context ends with errors like these.
+// Whatever ends a request whose commit is under way: nobody takes that for an answer to it, nor for its not having
+// been sent. Else a claim that is written after that would not be undone. A lease's context ends with errors like
+// these.
 func TestSlowDiskAndCauses(t *testing.T) {
 	path := newFile(t)
 	d, disk := onSlowDisk(t, path)
@@ -255,8 +256,8 @@ func passes(
 // inLine is how many stand in line before what passes them.
 const inLine = 40
 
-// passesInTime fails unless there are few commits before something is done. Where a machine is busy that may come into
-// the line late: then it is tried again.
+// passesInTime fails unless there are few commits before something is done. Where a machine is busy that may come
+// into the line late: then it is tried again.
 func passesInTime(t *testing.T, commitsBefore func() int) {
 	t.Helper()
 	var all []int

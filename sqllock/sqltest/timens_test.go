@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/holdfast-go/holdfast/driver/drivertest"
 	"github.com/holdfast-go/holdfast/sqllock/sqltest/played"
 )
 
@@ -28,21 +29,25 @@ func inOtherTime(t *testing.T) func(*exec.Cmd) {
 	}
 }
 
-// Who lives in another time namespace of the same boot takes nothing that is held for free.
-func TestHeldBesideOtherTime(t *testing.T) {
+// A system with clocks of its own is refused while a client of another one lives. Then it is taken for the next
+// boot: what that client held is free, and what was left alone is held.
+func TestOtherTimeNamespace(t *testing.T) {
 	inOther, path := inOtherTime(t), newFile(t)
-	request(t, open(t, path), mutex("m"), true)
-	played.StartWith(t, inOther, "hold", path, "m", "mutex").Says(t, "queued")
-}
-
-// What is held there is held here, and free when its time is over, though its client left it alone.
-func TestHeldInOtherTime(t *testing.T) {
-	inOther, path := inOtherTime(t), newFile(t)
-	played.StartWith(t, inOther, "hold", path, "m", "mutex", "detached").Says(t, "held")
-	d := open(t, path)
-	request(t, d, mutex("m"), false)
-	queue, err := d.Queue(t.Context(), "m")
-	if err != nil || len(queue) == 0 || queue[0].Left > longTTL {
-		t.Errorf("the queue is %+v, %v; want a claim of which at most %v is left", queue, err, longTTL)
+	d, err := drivertest.Open(t.Context(), fileURL(path))
+	if err != nil {
+		t.Fatal(err)
 	}
+	left := mutex("left alone")
+	left.Detached = true
+	request(t, d, mutex("m"), true)
+	request(t, d, left, true)
+	played.StartWith(t, inOther, "refuse", path).Says(t, "refused")
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	holder := played.StartWith(t, inOther, "hold", path, "m", "mutex")
+	holder.Says(t, "held")
+	holder.Cue()
+	holder.Wait()
+	played.StartWith(t, inOther, "hold", path, "left alone", "mutex").Says(t, "queued")
 }

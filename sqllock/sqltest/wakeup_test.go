@@ -52,7 +52,7 @@ func TestLostWakeUps(t *testing.T) {
 	holder, next := mutex("m"), mutex("m")
 	request(t, a, holder, true)
 	request(t, b, next, false)
-	fifos, err := filepath.Glob(path + ".clients/*.bell")
+	fifos, err := filepath.Glob(path + ".clients/*.fifo")
 	if err != nil || len(fifos) != 2 {
 		t.Fatal(fifos, err)
 	}

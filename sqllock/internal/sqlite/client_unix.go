@@ -4,101 +4,85 @@ package sqlite
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Each client has these files in the folder of the database. Their names begin with its ID.
-const (
-	aliveSuffix = ".alive" // locked while its process lives
-	heirsSuffix = ".heirs" // made when it is to be inherited, and locked while a process lives that inherited it
-	watchSuffix = ".line"  // a FIFO that the client keeps open for writing: peers see its end when the client is gone
-	wakeSuffix  = ".bell"  // a FIFO to which peers write the IDs of claims, to wake those who wait for news of them
-)
+// canWake says whether clients can wake each other, and see whether they live.
+const canWake = true
 
-// A client is a driver as others see it.
+// A client is a driver as others see it: a FIFO in the folder of the database. It lives while a process has the FIFO
+// open for reading. Others write to it the IDs of claims, to wake those who wait for news of them.
 type client struct {
-	id       string
-	database *database
-	alive    *os.File
-	heirs    *os.File // nil until somebody asks for what children inherit
-	watched  *os.File
-	wakeups  *os.File
-	peers    peerWatch
-	stopped  chan struct{} // closed when listen has returned
+	id      string
+	folder  *folder
+	fifo    *os.File        // open for writing as well, so that what is read has no end; nil until it joins
+	notify  func(id string) // called with the ID of a claim to which something happened, or of a client that has died
+	life    context.Context
+	end     context.CancelFunc // of life
+	running sync.WaitGroup     // what calls notify
 
-	inheriting sync.Mutex // guards heirs
+	mu      sync.Mutex
+	heirs   *os.File        // what children inherit; nil until somebody asks for it
+	watched map[string]bool // clients whose death is awaited
 }
 
-// join makes a client known. wake is called, by one goroutine that ends with leave, with the ID of each claim to which
-// something happened.
-func join(db *database, wake func(id string)) (_ *client, err error) {
-	c := &client{id: rand.Text(), database: db, stopped: make(chan struct{})}
-	c.peers.folder = db.folder
-	defer func() {
-		if err != nil {
-			c.closeFiles()
-			err = fmt.Errorf("make the files of a client: %w", err)
-		}
-	}()
-	// The locked file comes first: without it, peers would take the others for those of a dead client.
-	if c.alive, err = db.folder.lockFile(c.id + aliveSuffix); err != nil {
-		return nil, err
-	}
-	if c.watched, err = db.folder.shareFIFO(c.id + watchSuffix); err != nil {
-		return nil, err
-	}
-	if c.wakeups, err = db.folder.shareFIFO(c.id + wakeSuffix); err != nil {
-		return nil, err
-	}
-	go c.listen(wake)
-	return c, nil
+func newClient(notify func(id string)) *client {
+	c := &client{id: rand.Text(), notify: notify, watched: make(map[string]bool)}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c
 }
 
-// listen ends when its FIFO is closed.
-func (c *client) listen(wake func(id string)) {
-	defer close(c.stopped)
-	for ids := bufio.NewScanner(c.wakeups); ids.Scan(); {
-		wake(ids.Text())
+// join makes a client known. It is called in a transaction, because a sweep could take the FIFO for that of a dead
+// client before it is open, and again when that transaction is begun again.
+func (c *client) join(f *folder) (err error) {
+	if c.fifo != nil {
+		return nil
+	}
+	if c.fifo, err = f.makeFIFO(c.id); err != nil {
+		return fmt.Errorf("make the FIFO of a client: %w", err)
+	}
+	c.folder = f
+	c.running.Go(c.listen)
+	return nil
+}
+
+// listen ends when the FIFO is closed.
+func (c *client) listen() {
+	for ids := bufio.NewScanner(c.fifo); ids.Scan(); {
+		c.notify(ids.Text())
 	}
 }
 
-// files are what a child has to keep open so that the client lives on in it. The lock that it inherits is not that of
-// this process, because those who share an open file share its lock, and a child could drop it.
+// files are what a child has to keep open so that the client lives on in it.
 func (c *client) files() []*os.File {
-	c.inheriting.Lock()
-	defer c.inheriting.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.heirs == nil {
-		heirs, err := c.database.folder.lockFile(c.id + heirsSuffix)
+		heirs, err := c.folder.openFIFO(c.id, os.O_RDONLY)
 		if err != nil {
 			return nil // then the claims end with this process
 		}
 		c.heirs = heirs
 	}
-	return []*os.File{c.heirs, c.watched}
+	return []*os.File{c.heirs}
 }
 
-// isAlive reports whether a client lives. If that cannot be told, for instance because somebody has removed its file,
-// it counts as alive: then only deadlines end its claims.
-func (c *client) isAlive(id string) bool {
-	if id == c.id {
-		return true
-	}
-	f := c.database.folder
-	return !f.isUnlocked(id+aliveSuffix) || f.exists(id+heirsSuffix) && !f.isUnlocked(id+heirsSuffix)
-}
+// isAlive reports whether a client lives. If that cannot be told, for instance because somebody has removed its
+// FIFO, it counts as alive: then only deadlines end its claims.
+func (c *client) isAlive(id string) bool { return id == c.id || !c.folder.isDead(id) }
 
 // wake tells another client, if it listens, that something happened to its claim. If the message is lost, the other
 // finds out by its next poll.
 func (c *client) wake(other, claim string) {
-	fifo, err := c.database.folder.open(other+wakeSuffix, os.O_WRONLY, fs.ModeNamedPipe)
+	fifo, err := c.folder.openFIFO(other, os.O_WRONLY)
 	if err != nil {
 		return
 	}
@@ -113,130 +97,63 @@ func (c *client) wake(other, claim string) {
 	})
 }
 
-// others returns the clients that have files, except this one.
+// watch has notify called with the ID of a client when that has died.
+func (c *client) watch(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.watched[id] && c.life.Err() == nil {
+		c.watched[id] = true
+		c.running.Go(func() { c.awaitDeath(id) })
+	}
+}
+
+// awaitDeath ends with our client, too, and at once where the FIFO cannot be opened.
+func (c *client) awaitDeath(id string) {
+	fifo, err := c.folder.openFIFO(id, os.O_WRONLY)
+	if err == nil {
+		stop := context.AfterFunc(c.life, func() { fifo.Close() })
+		awaitReaders(fifo, func() bool { return c.folder.isDead(id) })
+		for !c.folder.isDead(id) && driver.Sleep(c.life, pollPause) == nil { // where the system says nothing of readers
+		}
+		stop()
+		fifo.Close()
+	}
+	c.mu.Lock()
+	delete(c.watched, id) // first: who begins to watch now looks again
+	c.mu.Unlock()
+	if c.life.Err() == nil && c.folder.isDead(id) {
+		c.notify(id)
+	}
+}
+
+// awaitReaders returns when nobody reads a FIFO any more, or it is closed. The system tells those who have it open
+// for writing, as an error that they could read.
+func awaitReaders(fifo *os.File, areGone func() bool) {
+	if conn, err := fifo.SyscallConn(); err == nil {
+		_ = conn.Read(func(uintptr) bool { return areGone() })
+	}
+}
+
+// others returns the clients that have a FIFO, except this one.
 func (c *client) others() []string {
-	return slices.DeleteFunc(clientsOf(c.database), func(id string) bool { return id == c.id })
+	return slices.DeleteFunc(c.folder.clients(), func(id string) bool { return id == c.id })
 }
 
-// inUse reports whether a client of a database certainly lives, apart from one, which may be nil.
-func inUse(db *database, but *client) bool {
-	return slices.ContainsFunc(clientsOf(db), func(id string) bool {
-		return (but == nil || id != but.id) &&
-			(db.folder.isLocked(id+aliveSuffix) || db.folder.isLocked(id+heirsSuffix))
-	})
-}
-
-// clientsOf returns the clients that have files.
-func clientsOf(db *database) []string {
-	var ids []string
-	for _, name := range db.folder.list() {
-		if id, ok := strings.CutSuffix(name, aliveSuffix); ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// leave ends the client, unless a child keeps its files open. The files are removed if nothing in the database refers
-// to the client any more; otherwise they stay, and tell others that it is dead.
+// leave ends the client, unless a child keeps its FIFO open. The FIFO is removed if nothing in the database refers
+// to the client any more; otherwise it stays, and tells others that the client is dead.
 func (c *client) leave(forget bool) {
-	c.closeFiles()
-	<-c.stopped
-	if forget {
-		c.removeFiles(c.id)
-	}
-}
-
-func (c *client) closeFiles() {
-	c.inheriting.Lock()
-	defer c.inheriting.Unlock()
-	for _, f := range []*os.File{c.wakeups, c.watched, c.heirs, c.alive} {
-		if f != nil {
-			f.Close()
-		}
-	}
-}
-
-// removeFiles removes the files of a client that is dead. It keeps them locked meanwhile, so that no client that
-// comes now takes them for its own. The file that tells that there is a client goes last: if this process dies
-// before, the next sweep finds the rest.
-func (c *client) removeFiles(id string) {
-	folder := c.database.folder
-	f, err := folder.open(id+aliveSuffix, os.O_RDONLY, 0)
-	if err != nil {
+	c.end()
+	if c.fifo == nil {
 		return
 	}
-	defer f.Close()
-	isDead := flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil
-	if !isDead || !folder.isAt(f, id+aliveSuffix) || folder.isLocked(id+heirsSuffix) {
-		return
+	c.fifo.Close()
+	c.mu.Lock()
+	if c.heirs != nil {
+		c.heirs.Close()
 	}
-	for _, suffix := range []string{wakeSuffix, watchSuffix, heirsSuffix, aliveSuffix} {
-		folder.remove(id + suffix)
+	c.mu.Unlock()
+	c.running.Wait()
+	if forget && c.folder.isDead(c.id) {
+		c.folder.remove(c.id)
 	}
-}
-
-// lockFile makes a file and locks it. A peer that saw the file before it was locked may have taken it for that of a
-// dead client and removed it; then it is made again.
-func (f *folder) lockFile(name string) (*os.File, error) {
-	for {
-		file, err := f.create(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := flock(file, syscall.LOCK_EX); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		if f.isAt(file, name) {
-			return file, f.share.with(file, f.share.mode)
-		}
-		file.Close()
-	}
-}
-
-// shareFIFO makes a FIFO that all clients can open.
-func (f *folder) shareFIFO(name string) (*os.File, error) {
-	file, err := f.makeFIFO(name)
-	if err != nil {
-		return nil, err
-	}
-	return file, f.share.with(file, f.share.mode)
-}
-
-// isUnlocked reports whether certainly nobody has locked a file.
-func (f *folder) isUnlocked(name string) bool {
-	known, err := f.look(name)
-	return known && err == nil
-}
-
-// isLocked reports whether somebody has certainly locked a file.
-func (f *folder) isLocked(name string) bool {
-	known, err := f.look(name)
-	return known && errors.Is(err, syscall.EWOULDBLOCK)
-}
-
-// look tries to lock a file. The lock is a shared one, so that those who look do not get in each other's way. If the
-// file is missing or is no client's, known is false.
-func (f *folder) look(name string) (known bool, err error) {
-	file, err := f.open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	return true, flock(file, syscall.LOCK_SH|syscall.LOCK_NB)
-}
-
-// flock calls flock(2) through the file's SyscallConn: File.Fd would make the file blocking for those who read it, and
-// nothing would keep it from being closed meanwhile.
-func flock(f *os.File, how int) error {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	failed := conn.Control(func(fd uintptr) {
-		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-			err = syscall.Flock(int(fd), how)
-		}
-	})
-	return errors.Join(failed, err)
 }

@@ -17,13 +17,13 @@ import (
 // with each other.
 type connection struct {
 	*sql.Conn
-	free       chan struct{} // holds a token while nobody uses the connection
-	writers    *writerQueue  // of all processes
-	life       context.Context
-	end        context.CancelCauseFunc // of life
-	statements map[statement]*sql.Stmt
-	mayLag     bool // commits need not wait for the disk, unless what they change outlives the boot
-	waits      bool // commits wait for it now
+	free        chan struct{} // holds a token while nobody uses the connection
+	turns       *turns        // of all processes
+	life        context.Context
+	end         context.CancelCauseFunc // of life
+	statements  map[statement]*sql.Stmt
+	mayLag      bool   // commits need not wait for the disk, unless what they change outlives the boot
+	synchronous string // the level that is set; empty at first
 }
 
 func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
@@ -37,8 +37,8 @@ func openConnection(ctx context.Context, db *sql.DB) (*connection, error) {
 	return c, nil
 }
 
-// take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends with
-// the connection, too.
+// take waits until nobody else uses the connection. The caller gives it back. The context that take returns ends
+// with the connection, too.
 func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.life, func() { cancel(driver.ErrClosed) })
@@ -59,12 +59,12 @@ func (c *connection) take(ctx context.Context) (_ context.Context, giveBack func
 }
 
 // transact runs f in a transaction, again while others are in the way, until ctx ends. The transaction has the only
-// turn there is also if it changes nothing. Otherwise a process that is stopped in it would keep SQLite from emptying
-// its log, to which others would add until it fills the disk.
+// turn there is also if it changes nothing. Otherwise a process that is stopped in it would keep SQLite from
+// emptying its log, to which others would add until it fills the disk.
 //
-// After the commit committed is called. The commit waits for the disk, which may take long, and the caller does so no
-// longer than ctx. If ctx ends first nobody knows what comes of the transaction, and its turn is over when the disk is
-// done.
+// After the commit committed is called. The commit waits for the disk, which may take long, and the caller does so
+// no longer than ctx. If ctx ends first nobody knows what comes of the transaction, and its turn is over when the
+// disk is done.
 func (c *connection) transact(ctx context.Context, f func(context.Context) error, committed func()) error {
 	inside, giveBack, err := c.take(ctx)
 	if err != nil {
@@ -107,16 +107,16 @@ func outcomeOf(run func() error, committed func()) (made outcome) {
 // inTurn runs a transaction when it is the turn of this process, and gives the connection back.
 func (c *connection) inTurn(ctx context.Context, giveBack func(), once func() error) error {
 	defer giveBack()
-	if err := c.writers.enter(ctx); err != nil {
+	if err := c.turns.enter(ctx); err != nil {
 		return unsent(err)
 	}
-	defer c.writers.leave()
+	defer c.turns.leave()
 	return explain(c.untilFree(ctx, func() error { return c.asNeeded(ctx, once) }))
 }
 
-// once runs a transaction. After it has begun it does not end with ctx: it is quick, but for its commit, and breaking
-// it off would leave unknown what it did. A panic of the SQL driver ends it: left open, it would hold up everybody
-// until this process ends.
+// once runs a transaction. After it has begun it does not end with ctx: it is quick, but for its commit, and
+// breaking it off would leave unknown what it did. A panic of the SQL driver ends it: left open, it would hold up
+// everybody until this process ends.
 func (c *connection) once(ctx context.Context, f func(context.Context) error, commits func()) (err error) {
 	if ctx.Err() != nil {
 		return unsent(replies.GaveUp(ctx))
@@ -140,9 +140,9 @@ func (c *connection) once(ctx context.Context, f func(context.Context) error, co
 	return err
 }
 
-// undo ends a transaction that failed. If the disk is full, the write-ahead log may be what fills it. Then the log is
-// moved into the database, so that its room can be used again: SQLite does so by itself only after a commit, and there
-// is none as long as the disk is full.
+// undo ends a transaction that failed. If the disk is full, the write-ahead log may be what fills it. Then the log
+// is moved into the database, so that its room can be used again: SQLite does so by itself only after a commit, and
+// there is none as long as the disk is full.
 func (c *connection) undo(ctx context.Context, why error) {
 	defer func() { _ = recover() }() // after a panic another one says nothing new
 	c.ExecContext(ctx, "ROLLBACK")   // it fails when the database has done so
@@ -201,8 +201,8 @@ func (c *connection) retire() {
 	<-c.free
 }
 
-// close drops a connection that has retired. It does not go back to the caller's pool, because our pragmas are set on
-// it.
+// close drops a connection that has retired. It does not go back to the caller's pool, because our pragmas are set
+// on it.
 func (c *connection) close() error {
 	var errs []error
 	for _, stmt := range c.statements {
@@ -211,9 +211,6 @@ func (c *connection) close() error {
 	err := c.Raw(func(any) error { return sqldriver.ErrBadConn })
 	if !errors.Is(err, sqldriver.ErrBadConn) {
 		errs = append(errs, err)
-	}
-	if c.writers != nil {
-		errs = append(errs, c.writers.close())
 	}
 	return errors.Join(errs...)
 }

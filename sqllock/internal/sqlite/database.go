@@ -13,8 +13,9 @@ import (
 // A database is a file with what SQLite and its clients keep beside it.
 type database struct {
 	path   string
+	share  share
 	files  map[string]fs.FileInfo // the database and, once it is in use, what SQLite keeps beside it
-	folder *folder                // of the clients
+	folder *folder                // of the clients; nil until it is known
 }
 
 func openDatabase(path string) (*database, error) {
@@ -26,12 +27,11 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := openFolder(path+".clients", info)
-	if err != nil {
-		return nil, err
-	}
-	return &database{path: path, files: map[string]fs.FileInfo{path: info}, folder: folder}, nil
+	return &database{path: path, share: shareOf(info), files: map[string]fs.FileInfo{path: info}}, nil
 }
+
+// folderPath is where the clients of a database find each other.
+func (db *database) folderPath() string { return db.path + ".clients" }
 
 // noteSideFiles notes what SQLite keeps beside the database. These files stay for as long as we use it.
 func (db *database) noteSideFiles() {

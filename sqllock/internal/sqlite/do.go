@@ -57,8 +57,9 @@ func (d *Driver) doTogether(ctx context.Context, batch []driver.Op, results []dr
 	})
 }
 
-// spoiled is the error of a batch in which one operation failed without an answer. The row of one lock may be damaged,
-// which must not concern the others. So all of them go alone, unless it is not the operation that is in the way.
+// spoiled is the error of a batch in which one operation failed without an answer. The row of one lock may be
+// damaged, which must not concern the others. So all of them go alone, unless it is not the operation that is in the
+// way.
 func spoiled(err error, batch int) error {
 	if batch == 1 || IsBusy(err) {
 		return err

@@ -1,13 +1,11 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -22,23 +20,24 @@ type Driver struct {
 	client    *client
 	notifier  notifier
 	followers driver.Followers
-	machine   machine
+	clock     string // what deadlines count from
 	traits    driver.Traits
 	keep      time.Duration
 	closing   sync.Once
 	closed    error
 	writes    int   // operations since the last sweep; guarded by the connection
-	swept     fence // after which sweeping goes on; likewise
+	swept     fence // of the last sweep; likewise
 }
 
-// New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their lock's
-// last use.
+// New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their
+// lock's last use.
 func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
-	m, err := thisMachine()
+	clock, err := clockID()
 	if err != nil {
-		return nil, fmt.Errorf("find out the boot ID and the time namespace of this process: %w; mount /proc", err)
+		return nil, fmt.Errorf("find out the boot ID: %w; mount /proc", err)
 	}
-	d := &Driver{machine: m, keep: keep}
+	d := &Driver{clock: clock, keep: keep, traits: traits}
+	d.client = newClient(d.notifier.wake)
 	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
@@ -50,24 +49,22 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
 }
 
 func (d *Driver) prepare(ctx context.Context) (err error) {
-	if d.database, err = prepare(ctx, d.conn, d.machine.boot); err != nil {
+	if d.database, err = prepare(ctx, d.conn, d.clock); err != nil {
 		return err
 	}
-	if d.conn.writers, err = openWriterQueue(d.database); err != nil {
-		return err
-	}
+	if f, err := openFolder(d.database.folderPath(), d.database.share); err == nil {
+		d.use(f)
+	} // else setUp makes it, or finds out what is wrong
 	if err := d.setUp(ctx); err != nil {
 		return err
 	}
-	d.traits = traits
-	d.traits.Store = d.identity()
+	d.traits.Store = "file:" + d.database.path
 	d.database.noteSideFiles()
-	if d.client, err = join(d.database, d.notifier.wake); err != nil {
-		return err
-	}
-	d.writes = sweepEvery
-	return d.transact(ctx, func(*tx) error { return nil })
+	return nil
 }
+
+// use has the clients meet in a folder.
+func (d *Driver) use(f *folder) { d.database.folder, d.conn.turns = f, turnsIn(f) }
 
 // Traits implements [driver.Driver].
 func (d *Driver) Traits() driver.Traits { return d.traits }
@@ -75,13 +72,8 @@ func (d *Driver) Traits() driver.Traits { return d.traits }
 // Inherit implements [driver.Inheriter].
 func (d *Driver) Inherit() []*os.File { return d.client.files() }
 
-// identity names the store: it is the path of the file, without symbolic links.
-func (d *Driver) identity() string {
-	path, _ := filepath.Abs(d.database.path) // it fails where there is no working directory any more
-	return "file:" + cmp.Or(path, d.database.path)
-}
-
-// closeLimit bounds how long Close asks whether its client can be forgotten. If there is no answer, a sweep forgets it.
+// closeLimit bounds how long Close asks whether its client can be forgotten. If there is no answer, a sweep forgets
+// it.
 const closeLimit = time.Second
 
 // Close implements [driver.Driver]. It ends the client, and with it the claims that are not detached, unless a child
@@ -96,12 +88,10 @@ func (d *Driver) Close() error {
 
 func (d *Driver) close() error {
 	d.conn.retire() // before it asks: what is requested meanwhile would be a claim of a client without files
-	forget := d.client != nil && !d.hasClaims()
+	forget := d.traits.Store != "" && !d.hasClaims()
 	err := d.conn.close()
-	if d.client != nil {
-		d.client.leave(forget)
-	}
-	if d.database != nil {
+	d.client.leave(forget)
+	if d.database != nil && d.database.folder != nil {
 		err = errors.Join(err, d.database.folder.close())
 	}
 	if d.db != nil {
@@ -117,7 +107,7 @@ func (d *Driver) hasClaims() bool {
 	var found *row
 	t := &tx{d: d}
 	look := func(t *tx) (err error) {
-		if err = t.check(); err == nil {
+		if err = t.open(); err == nil {
 			found, err = t.first(claimsOf, d.client.id, 1)
 		}
 		return err

@@ -16,23 +16,28 @@ import (
 // errLasts ends a transaction that did not begin as one that waits for the disk, and has to.
 var errLasts = errors.New("sqllock: what a transaction changes has to outlive the boot")
 
+// These are levels of PRAGMA synchronous, at which commits wait for the disk, or do not.
+const (
+	full   = "FULL"
+	normal = "NORMAL"
+)
+
 // asNeeded runs a transaction, which waits for the disk only where it says that it has to.
 func (c *connection) asNeeded(ctx context.Context, once func() error) error {
-	err := c.wait(ctx, !c.mayLag, once)
-	if errors.Is(err, errLasts) {
-		return c.wait(ctx, true, once)
+	if c.mayLag {
+		if err := c.synchronize(ctx, normal, once); !errors.Is(err, errLasts) {
+			return err
+		}
 	}
-	return err
+	return c.synchronize(ctx, full, once)
 }
 
-// wait runs a transaction, at the end of which SQLite waits for the disk, or does not.
-func (c *connection) wait(ctx context.Context, forDisk bool, once func() error) error {
-	if forDisk != c.waits {
-		level := map[bool]string{true: "FULL", false: "NORMAL"}[forDisk]
+func (c *connection) synchronize(ctx context.Context, level string, once func() error) error {
+	if level != c.synchronous {
 		if _, err := c.ExecContext(context.WithoutCancel(ctx), "PRAGMA synchronous = "+level); err != nil {
 			return uncommitted(err)
 		}
-		c.waits = forDisk
+		c.synchronous = level
 	}
 	return once()
 }
@@ -42,7 +47,7 @@ func (t *tx) outlives(r row) { t.lasts = t.lasts || r.Detached }
 
 // ready is the end of a transaction before its commit.
 func (t *tx) ready() error {
-	if t.lasts && !t.d.conn.waits {
+	if t.lasts && t.d.conn.synchronous != full {
 		return errLasts
 	}
 	return nil

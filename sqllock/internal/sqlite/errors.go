@@ -8,27 +8,16 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// Primary result codes of SQLite: https://sqlite.org/rescode.html.
+// These are primary result codes of SQLite that more than a table has to know: https://sqlite.org/rescode.html.
 const (
-	codePerm       = 3
-	codeBusy       = 5 // BUSY_RECOVERY and BUSY_SNAPSHOT among them
-	codeLocked     = 6
-	codeReadOnly   = 8
-	codeIOErr      = 10
-	codeCorrupt    = 11
-	codeFull       = 13
-	codeCantOpen   = 14
-	codeProtocol   = 15 // too many opened the write-ahead log at once
-	codeTooBig     = 18
-	codeConstraint = 19
-	codeMismatch   = 20
-	codeNoLFS      = 22
-	codeAuth       = 23
-	codeNotADB     = 26
+	codeBusy     = 5 // BUSY_RECOVERY and BUSY_SNAPSHOT among them
+	codeLocked   = 6
+	codeFull     = 13
+	codeProtocol = 15 // too many opened the write-ahead log at once
 )
 
 const (
-	permissions = "check the file, its folder and their permissions"
+	permissions = "check the file, its folder and their permissions, and that the file system is not read-only"
 	damaged     = "the file is damaged; while nobody uses it, restore it, or remove it with its -wal and -shm"
 	readOnly    = "let this user write to the file and its folder, on a file system that is not read-only"
 	anotherFile = "name a file that is not there yet, or one with locks: this is another one"
@@ -38,21 +27,21 @@ const (
 
 // meanings are the codes of SQLite. What is not among them may have happened.
 var meanings = map[int]driver.ServerError{
-	codePerm:       {Effect: driver.Refused, Advice: permissions},
-	codeBusy:       {Effect: driver.NotNow, Advice: busy},
-	codeLocked:     {Effect: driver.NotNow, Advice: busy},
-	codeReadOnly:   {Effect: driver.Refused, Advice: readOnly},
-	codeIOErr:      {Effect: driver.MayHaveHappened, Advice: brokenDisk},
-	codeCorrupt:    {Effect: driver.Refused, Advice: damaged},
-	codeFull:       {Effect: driver.MayHaveHappened, Advice: "make room on the disk of the file"},
-	codeCantOpen:   {Effect: driver.Refused, Advice: permissions},
-	codeProtocol:   {Effect: driver.NotNow, Advice: busy},
-	codeTooBig:     {Effect: driver.Refused},
-	codeConstraint: {Effect: driver.Refused},
-	codeMismatch:   {Effect: driver.Refused},
-	codeNoLFS:      {Effect: driver.Refused, Advice: "use a file system that takes large files"},
-	codeAuth:       {Effect: driver.Refused, Advice: permissions},
-	codeNotADB:     {Effect: driver.Refused, Advice: anotherFile},
+	3:            {Effect: driver.Refused, Advice: permissions}, // PERM
+	codeBusy:     {Effect: driver.NotNow, Advice: busy},
+	codeLocked:   {Effect: driver.NotNow, Advice: busy},
+	8:            {Effect: driver.Refused, Advice: readOnly},           // READONLY
+	10:           {Effect: driver.MayHaveHappened, Advice: brokenDisk}, // IOERR
+	11:           {Effect: driver.Refused, Advice: damaged},            // CORRUPT
+	codeFull:     {Effect: driver.MayHaveHappened, Advice: "make room on the disk of the file"},
+	14:           {Effect: driver.Refused, Advice: permissions}, // CANTOPEN
+	codeProtocol: {Effect: driver.NotNow, Advice: busy},
+	18:           {Effect: driver.Refused},                                                     // TOOBIG
+	19:           {Effect: driver.Refused},                                                     // CONSTRAINT
+	20:           {Effect: driver.Refused},                                                     // MISMATCH
+	22:           {Effect: driver.Refused, Advice: "use a file system that takes large files"}, // NOLFS
+	23:           {Effect: driver.Refused, Advice: permissions},                                // AUTH
+	26:           {Effect: driver.Refused, Advice: anotherFile},                                // NOTADB
 }
 
 // texts are what SQLite says, for SQL drivers that do not tell codes.
@@ -62,9 +51,9 @@ var texts = []struct {
 }{
 	{"database is locked", codeBusy}, {"database table is locked", codeLocked},
 	{"database schema is locked", codeLocked}, {"locking protocol", codeProtocol},
-	{"readonly database", codeReadOnly}, {"disk image is malformed", codeCorrupt},
-	{"unable to open database file", codeCantOpen}, {"file is not a database", codeNotADB},
-	{"disk I/O error", codeIOErr}, {"database or disk is full", codeFull},
+	{"readonly database", 8}, {"disk image is malformed", 11},
+	{"unable to open database file", 14}, {"file is not a database", 26},
+	{"disk I/O error", 10}, {"database or disk is full", codeFull},
 }
 
 // explain says what an error of SQLite means. Of a transaction that did not come to its COMMIT, as err says, nothing
@@ -90,8 +79,8 @@ func IsBusy(err error) bool {
 	return slices.Contains([]int{codeBusy, codeLocked, codeProtocol}, code)
 }
 
-// saidBy returns the primary result code of SQLite's own error, and that error, out of what was wrapped around it; nil
-// if there is none.
+// saidBy returns the primary result code of SQLite's own error, and that error, out of what was wrapped around it;
+// nil if there is none.
 func saidBy(err error) (code int, said error) {
 	var coded interface {
 		error

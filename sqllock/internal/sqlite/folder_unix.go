@@ -8,27 +8,35 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A folder holds the files of the clients of a database. Users who share the database share the folder too, and may
-// put into it what they like. Therefore no link in it is ever followed, nothing is written to a file that is not a
-// client's, and mode and owner are set only on a file that was just made, by its descriptor.
+// A folder holds the FIFOs of the clients of a database. Users who share the database share the folder too, and may
+// put into it what they like. Therefore no link leads out of it, nothing is written to what is not a FIFO, and mode
+// and owner are set only of what was just made, by its descriptor.
 type folder struct {
 	root  *os.Root
+	self  *os.File
 	share share
 }
 
-// openFolder opens the folder at a path, and makes it if there is none.
-func openFolder(path string, database fs.FileInfo) (*folder, error) {
-	o := opening{path: path, share: shareOf(database)}
-	f, err := o.open()
-	for begin := time.Now(); o.isSettling(err) && time.Since(begin) < settling; {
-		time.Sleep(settling / 100)
-		f, err = o.open()
+// makeFolder makes the folder at a path. If there is one it opens that. It is called in a transaction, so that
+// nobody else finds a folder that is not shared yet.
+func makeFolder(path string, s share) (f *folder, err error) {
+	made := os.Mkdir(path, 0o700)
+	switch {
+	case made == nil:
+		if f, err = enter(path, s); err == nil { // those who share it may add files, and remove only their own
+			err = s.with(f.self, s.mode|s.mode>>1|fs.ModeSticky)
+		}
+	case errors.Is(made, fs.ErrExist):
+		f, err = openFolder(path, s)
+	default:
+		err = fmt.Errorf("make a folder for the clients: %w", made)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w: %w; if the database was not shared when this folder was made, "+
@@ -37,37 +45,13 @@ func openFolder(path string, database fs.FileInfo) (*folder, error) {
 	return f, err
 }
 
-// An opening is the attempt to open a folder.
-type opening struct {
-	path  string
-	share share
-}
-
-// settling is how long it may take until a folder that another user has just made is open to us.
-const settling = time.Second
-
-func (o *opening) isSettling(err error) bool {
-	return errors.Is(err, fs.ErrPermission) && o.share.isOfMany()
-}
-
-// open makes the folder. If there is one, open takes it, provided that everybody who may have made it may use the
-// database too.
-func (o *opening) open() (*folder, error) {
-	made := os.Mkdir(o.path, 0o700)
-	if made != nil && !errors.Is(made, fs.ErrExist) {
-		return nil, fmt.Errorf("make a folder for the clients: %w", made)
-	}
-	root, err := o.enter()
+// openFolder opens a folder, provided that everybody who may have made it may use the database too.
+func openFolder(path string, s share) (*folder, error) {
+	f, err := enter(path, s)
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{root: root, share: o.share}
-	if made == nil {
-		err = f.shareSelf()
-	} else {
-		err = o.vet(root)
-	}
-	if err != nil {
+	if err := f.vet(path); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
@@ -75,140 +59,178 @@ func (o *opening) open() (*folder, error) {
 
 // enter opens the folder, but not a link to one. It compares what it has opened with what it saw at first: somebody
 // may have put a link there in between.
-func (o *opening) enter() (*os.Root, error) {
-	there, err := os.Lstat(o.path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !there.IsDir():
-		return nil, o.refuse("is not a folder; remove it")
+func enter(path string, s share) (*folder, error) {
+	there, err := os.Lstat(path)
+	if err == nil && !there.IsDir() {
+		return nil, refuseFolder(path, "is not a folder; remove it")
 	}
-	root, err := os.OpenRoot(o.path)
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	if opened, err := root.Stat("."); err != nil || !os.SameFile(there, opened) {
-		return nil, errors.Join(o.refuse("was replaced just now"), root.Close())
+	self, err := root.Open(".")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
-	return root, nil
+	f := &folder{root: root, self: self, share: s}
+	if opened, err := self.Stat(); err != nil || !os.SameFile(there, opened) {
+		return nil, errors.Join(refuseFolder(path, "was replaced just now"), f.close())
+	}
+	return f, nil
 }
 
-// vet refuses a folder that was or may be written by users who may not write the database: they could end the claims of
-// others.
-func (o *opening) vet(root *os.Root) error {
-	info, err := root.Stat(".")
+// vet refuses a folder that was or may be written by users who may not write the database, since they could end the
+// claims of others; and one that they may open, since they could take the flock that lets processes go in turn.
+func (f *folder) vet(path string) error {
+	info, err := f.self.Stat()
 	if err != nil {
 		return err
 	}
-	around, err := os.Stat(filepath.Dir(o.path))
+	around, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	isShared := info.Mode().Perm()&0o022 != 0
 	switch {
-	case !o.share.covers(info):
-		return o.refuse("is open to users who may not write the database (mode %04o);"+
+	case !f.share.covers(info, fs.ModePerm):
+		return refuseFolder(path, "is open to users who may not write the database (mode %04o);"+
 			" remove it while no program uses the locks", info.Mode().Perm())
 	case isShared && info.Mode()&fs.ModeSticky == 0:
-		return o.refuse("is shared, and lets each of its users remove the files of the others; chmod +t it")
-	case o.share.trusts(info), isShared && o.share.covers(around):
-		return o.share.close(root, info)
-	default:
-		return o.refuse("belongs to another user (%d) than the database; look at what is in it, and remove it."+
-			" Keep a database that users share in a folder that nobody else may write", uidOf(info))
-	}
-}
-
-func (o *opening) refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s %s", driver.ErrRefused, o.path, fmt.Sprintf(format, args...))
-}
-
-// shareSelf lets those who share the database use a folder that was just made. They may add files to it, and remove
-// only their own: that is what the sticky bit is for.
-func (f *folder) shareSelf() error {
-	self, err := f.root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer self.Close()
-	return f.share.with(self, f.share.mode|f.share.mode>>1|fs.ModeSticky)
-}
-
-// list returns the names of the files in the folder.
-func (f *folder) list() []string {
-	entries, err := fs.ReadDir(f.root.FS(), ".")
-	if err != nil {
+		return refuseFolder(path, "is shared, and lets each of its users remove the files of the others; chmod +t it")
+	case f.share.trusts(info), isShared && f.share.covers(around, 0o222):
 		return nil
+	default:
+		return refuseFolder(path, "belongs to another user (%d) than the database; look at what is in it, and remove"+
+			" it. Keep a database that users share in a folder that nobody else may write", uidOf(info))
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }
 
-// create makes a file, which must not be there yet, and opens it for reading and writing. It is private until it is
-// shared.
-func (f *folder) create(name string) (*os.File, error) {
-	return f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func refuseFolder(path, format string, args ...any) error {
+	return fmt.Errorf("%w: %s %s", driver.ErrRefused, path, fmt.Sprintf(format, args...))
 }
 
-// makeFIFO makes a FIFO and opens both ends of it, so that those who read it see no end while it is open.
-func (f *folder) makeFIFO(name string) (*os.File, error) {
-	if err := f.mkfifo(name); err != nil {
-		return nil, &fs.PathError{Op: "mkfifo", Path: filepath.Join(f.root.Name(), name), Err: err}
+// fifoSuffix is that of a client's FIFO, whose name begins with the client's ID.
+const fifoSuffix = ".fifo"
+
+// makeFIFO makes the FIFO of a client, and opens both ends of it. It is private until it is shared.
+func (f *folder) makeFIFO(id string) (*os.File, error) {
+	path := filepath.Join(f.root.Name(), id+fifoSuffix)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		return nil, &fs.PathError{Op: "mkfifo", Path: path, Err: err}
 	}
-	file, err := f.open(name, os.O_RDWR, fs.ModeNamedPipe)
+	fifo, err := f.openFIFO(id, os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || uidOf(info) != os.Geteuid() {
-		return nil, errors.Join(f.notOurs(name), file.Close())
+	info, err := fifo.Stat()
+	if err == nil && uidOf(info) != os.Geteuid() {
+		err = notOurs(path)
 	}
-	return file, nil
+	if err == nil {
+		err = f.share.with(fifo, f.share.mode)
+	}
+	if err != nil {
+		return nil, errors.Join(err, fifo.Close())
+	}
+	return fifo, nil
 }
 
-// open opens a file of a type, without waiting for anybody. It refuses a file that has other names too, because that
-// may be the file of somebody else.
-func (f *folder) open(name string, flag int, kind fs.FileMode) (*os.File, error) {
-	file, err := f.root.OpenFile(name, flag|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+// openFIFO opens the FIFO of a client, without waiting for anybody. It refuses what has other names too, because
+// that may be somebody else's.
+func (f *folder) openFIFO(id string, flag int) (*os.File, error) {
+	fifo, err := f.root.OpenFile(id+fifoSuffix, flag|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || info.Mode().Type() != kind || !isSingle(info) || !f.isAt(file, name) {
-		return nil, errors.Join(f.notOurs(name), file.Close())
+	if info, err := fifo.Stat(); err != nil || info.Mode().Type() != fs.ModeNamedPipe || !isSingle(info) {
+		return nil, errors.Join(notOurs(fifo.Name()), fifo.Close())
 	}
-	return file, nil
+	return fifo, nil
 }
 
-func (f *folder) notOurs(name string) error {
-	path := filepath.Join(f.root.Name(), name)
+func notOurs(path string) error {
 	return fmt.Errorf("%w: %s was not made by a client; remove it", driver.ErrRefused, path)
 }
 
-// isAt reports whether an open file has this name, and the name is not a link.
-func (f *folder) isAt(file *os.File, name string) bool {
-	opened, err := file.Stat()
-	if err != nil {
-		return false
+// reach opens the FIFO of a client for writing, as the system lets nobody do while nobody has it open for reading.
+func (f *folder) reach(id string) error {
+	fifo, err := f.openFIFO(id, os.O_WRONLY)
+	if err == nil {
+		fifo.Close()
 	}
-	there, err := f.root.Lstat(name)
-	return err == nil && os.SameFile(opened, there)
+	return err
 }
 
-// exists reports whether a file may be there.
-func (f *folder) exists(name string) bool {
-	_, err := f.root.Lstat(name)
-	return !errors.Is(err, fs.ErrNotExist)
+// isDead reports whether a client is certainly dead.
+func (f *folder) isDead(id string) bool { return errors.Is(f.reach(id), syscall.ENXIO) }
+
+// inUse reports whether a client certainly lives, apart from one.
+func (f *folder) inUse(but string) bool {
+	return slices.ContainsFunc(f.clients(), func(id string) bool { return id != but && f.reach(id) == nil })
 }
 
-// remove removes a file if that is allowed. Files of other users are theirs to remove.
-func (f *folder) remove(name string) { _ = f.root.Remove(name) }
-
-func (f *folder) close() error { return f.root.Close() }
-
-// isReadOnly reports whether a folder is on a file system that nobody can write, whatever its mode says.
-func isReadOnly(path string) bool {
-	const writing = 2 // W_OK of access(2)
-	return errors.Is(syscall.Access(path, writing), syscall.EROFS)
+// clients returns those that have a FIFO.
+func (f *folder) clients() (ids []string) {
+	entries, _ := fs.ReadDir(f.root.FS(), ".")
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), fifoSuffix); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
+
+// remove removes the FIFO of a client if that is allowed. Those of other users are theirs to remove.
+func (f *folder) remove(id string) { _ = f.root.Remove(id + fifoSuffix) }
+
+func (f *folder) close() error { return errors.Join(f.self.Close(), f.root.Close()) }
+
+// A share is who may use a database: those who may write it. Whoever may only read it cannot take part.
+type share struct {
+	uid, gid int
+	mode     fs.FileMode // of a file that all of them may read and write
+}
+
+func shareOf(database fs.FileInfo) share {
+	written := database.Mode().Perm() & 0o222
+	return share{uid: uidOf(database), gid: gidOf(database), mode: 0o600 | written | written<<1}
+}
+
+// with gives a file that this process has just made to those who share, as far as that is allowed. It takes the open
+// file and no name, which could be that of another file by now.
+func (s share) with(f *os.File, mode fs.FileMode) error {
+	uid := -1
+	if os.Geteuid() == 0 {
+		uid = s.uid // or the owner of a private database could not use it any more
+	}
+	_ = f.Chown(uid, s.gid) // if it is not allowed, the mode makes up for it
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if gidOf(info) != s.gid { // then the group that the file has gets the same rights as everybody
+		mode = mode&^0o070 | mode&0o007<<3
+	}
+	return f.Chmod(mode)
+}
+
+// covers reports whether all who have one of these rights to a folder, besides its owner, are among those who share.
+func (s share) covers(folder fs.FileInfo, rights fs.FileMode) bool {
+	given := folder.Mode().Perm() & rights
+	byAll := s.mode&0o002 != 0
+	byGroup := byAll || s.mode&0o020 != 0 && gidOf(folder) == s.gid
+	return (byAll || given&0o007 == 0) && (byGroup || given&0o070 == 0)
+}
+
+// trusts reports whether a file belongs to a user who could do everything anyway: us, the owner of the database, or
+// root.
+func (s share) trusts(info fs.FileInfo) bool {
+	uid := uidOf(info)
+	return uid == os.Geteuid() || uid == s.uid || uid == 0
+}
+
+func uidOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+func gidOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Gid) }
+
+// isSingle reports whether a file has only one name.
+func isSingle(info fs.FileInfo) bool { return info.Sys().(*syscall.Stat_t).Nlink == 1 }

@@ -138,18 +138,22 @@ func (t *tx) status(r row, f front) (driver.Status, error) {
 	return st, err
 }
 
-// heldOn is the answer about a granted claim that lives on, where that concerns nobody: nobody is behind it, or another
-// holder. So of thousands that share a lock, not each has to read all others. ok is false for any other claim.
+// heldOn is the answer about a granted claim that lives on, where that concerns nobody: nobody is behind it, or
+// another holder. So of thousands that share a lock, not each has to read all others. ok is false for any other
+// claim.
 func (t *tx) heldOn(r row) (st driver.Status, ok bool, err error) {
 	if !r.granted {
 		return driver.Status{}, false, nil
 	}
-	behind, err := t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
-	if err != nil || behind != nil && !behind.granted {
-		return driver.Status{}, false, err
-	}
+	st, behind, err := t.held(r)
+	return st, err == nil && (behind == nil || behind.granted), err
+}
+
+// held is the answer about a granted claim, and the claim behind it.
+func (t *tx) held(r row) (st driver.Status, behind *row, err error) {
+	behind, err = t.first(claimBehind, []byte(r.Name), int64(r.Token), int64(t.now))
 	st = driver.Status{Token: r.Token, Granted: true, TTL: r.TTL, Contended: behind != nil, Revoked: r.revoked}
-	return st, true, nil
+	return st, behind, err
 }
 
 // remember bars the ID of a claim for as long as a late copy of its request may come: for its TTL, or for longer if

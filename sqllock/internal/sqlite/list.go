@@ -30,10 +30,10 @@ const listPage = 1000
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var last string // of those that were yielded: the claims of a lock may be on several pages
-		for from := firstPlace(prefix); from != nil; {
-			var p page
+		for p := (page{name: []byte(prefix), token: math.MinInt64, more: true}); p.more; {
+			before := p
 			err := d.transact(ctx, func(t *tx) (err error) {
-				p, err = t.page(*from, prefix)
+				p, err = t.page(before, prefix)
 				return err
 			})
 			if err != nil {
@@ -46,49 +46,38 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 				}
 				last = name
 			}
-			from = p.next
 		}
 	}
 }
 
-// A place is that of a claim among those of all locks. Names come in the order of their bytes, so those that begin
-// alike follow each other.
-type place struct {
-	name  []byte
-	token int64
-}
-
-// firstPlace is before the claims of all locks whose names begin with prefix.
-func firstPlace(prefix string) *place { return &place{name: []byte(prefix), token: math.MinInt64} }
-
-// A page is what one transaction of a list finds: locks with claims that count, each once, and after which claim the
-// next page begins, or nil.
+// A page is what one transaction of a list finds. Names come in the order of their bytes, so those that begin alike
+// follow each other.
 type page struct {
-	names []string
-	next  *place
+	names []string // of locks with claims that count
+	name  []byte   // of the lock of the last claim on the page
+	token int64    // of that claim
+	more  bool     // claims may follow
 }
 
-func (t *tx) page(from place, prefix string) (p page, err error) {
+// page reads the page that follows another one.
+func (t *tx) page(before page, prefix string) (p page, err error) {
 	looked := 0
-	args := []any{from.name, from.token, listPage, int64(t.now)}
+	args := []any{before.name, before.token, listPage, int64(t.now)}
 	err = t.each(pageOf, args, func(scan func(...any) error) (bool, error) {
-		var at place
 		var client string
 		var detached, lasts bool
-		if err := scan(&at.name, &at.token, &client, &detached, &lasts); err != nil {
+		if err := scan(&p.name, &p.token, &client, &detached, &lasts); err != nil {
 			return false, err
 		}
-		name := string(at.name)
+		name := string(p.name)
 		if !strings.HasPrefix(name, prefix) {
 			return false, nil
 		}
-		listed := len(p.names) > 0 && p.names[len(p.names)-1] == name
-		if !listed && lasts && (detached || t.clientIsAlive(client)) {
+		if lasts && (detached || t.clientIsAlive(client)) {
 			p.names = append(p.names, name)
 		}
-		if looked++; looked == listPage {
-			p.next = &at
-		}
+		looked++
+		p.more = looked == listPage
 		return true, nil
 	})
 	return p, err

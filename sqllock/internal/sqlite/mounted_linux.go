@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -20,26 +19,12 @@ func isMounted(path string) (bool, error) {
 func mountsAt(mounts, path string) bool {
 	const point = 4 // the field with the path
 	for line := range strings.Lines(mounts) {
-		if fields := strings.Fields(line); len(fields) > point && unescaped(fields[point]) == path {
+		if fields := strings.Fields(line); len(fields) > point && escapes.Replace(fields[point]) == path {
 			return true
 		}
 	}
 	return false
 }
 
-// unescaped undoes what the kernel does to spaces and the like: it writes them as \ooo.
-func unescaped(field string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(field, `\`)
-		b.WriteString(before)
-		if !found || len(rest) < 3 {
-			b.WriteString(rest)
-			return b.String()
-		}
-		if c, err := strconv.ParseUint(rest[:3], 8, 8); err == nil {
-			b.WriteByte(byte(c))
-		}
-		field = rest[3:]
-	}
-}
+// escapes is how the kernel writes spaces and the like.
+var escapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)

@@ -2,11 +2,11 @@ package sqlite
 
 import "sync"
 
-// A notifier calls those who listen for a claim of this client when there may be news about it. The news themselves
-// are read from the database.
+// A notifier calls those who listen for a claim of this client when there may be news about it, and for another
+// client when that has died. The news themselves are read from the database.
 type notifier struct {
 	mu    sync.Mutex
-	moved map[string]map[*func()]struct{} // by the ID of the claim
+	moved map[string]map[*func()]struct{} // by the ID of the claim, or of the client
 }
 
 // listen has moved called until stop is called.
@@ -29,7 +29,7 @@ func (n *notifier) listen(id string, moved func()) (stop func()) {
 	}
 }
 
-// wake calls those who listen for a claim.
+// wake calls those who listen for a claim, or for a client.
 func (n *notifier) wake(id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -70,50 +70,31 @@ func pathOf(u *url.URL) (string, error) {
 	return filepath.Abs(ofSystem(path))
 }
 
-// making keeps others in this process from opening a file while makeFile has it open: when a process closes a file it
-// loses all POSIX locks that it has on it, including SQLite's.
+// making keeps others in this process from opening a file while makeFile has it open: when a process closes a file
+// it loses all POSIX locks that it has on it, including SQLite's.
 var making sync.Mutex
 
-// makeFile makes an empty file that only its user can read, unless there is one. It never opens a file that is there,
-// on which SQLite may have locks in this process. A link that leads nowhere yet is followed, as SQLite does, which
-// would make a file that all can read. A link that the system does not let us follow, because somebody else put it into
-// a folder that all may write, is refused: SQLite reads links by itself, and would not ask.
+// makeFile makes an empty file that only its user can read, unless there is one. It never opens a file that is
+// there, on which SQLite may have locks in this process. It follows a link that leads nowhere yet, as SQLite would,
+// which would make a file that all can read. A link that the system does not let us follow, because somebody else
+// put it into a folder that all may write, is refused: SQLite reads links by itself, and would not ask.
 func makeFile(path string) error {
 	making.Lock()
 	defer making.Unlock()
-	for {
-		switch info, err := os.Stat(path); {
-		case err == nil && info.IsDir():
-			return fmt.Errorf("%s is a folder; name a file in it, as in %s", path, filepath.Join(path, "locks.db"))
-		case err == nil:
-			return nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("look for the file: %w", err)
-		}
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			to, isLink := target(path)
-			if !isLink { // another process made it just now
-				return nil
-			}
-			path = to
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("there is no folder %s; create it first: %w", filepath.Dir(path), err)
-		case err != nil:
-			return fmt.Errorf("make the file: %w", err)
-		default:
-			return f.Close()
-		}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; name a file in it, as in %s", path, filepath.Join(path, "locks.db"))
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look for the file: %w", err)
 	}
-}
-
-// target is where a link leads.
-func target(link string) (path string, isLink bool) {
-	path, err := os.Readlink(link)
-	if err != nil || filepath.IsAbs(path) {
-		return path, err == nil
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s; create it first: %w", filepath.Dir(path), err)
+	case err != nil:
+		return fmt.Errorf("make the file: %w", err)
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(link)) // .. in the target is that of the folder itself
-	return filepath.Join(folder, path), err == nil
+	return f.Close()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -18,24 +17,12 @@ var traits = driver.Traits{
 	Alone: 1, MaxInFlight: 1, // the file has one writer at a time
 }
 
-// pragmas are set on the connection. SQLite does not wait for others itself: untilFree does, which knows the context.
-var pragmas = []string{"busy_timeout = 0", "journal_mode = WAL", "synchronous = FULL"}
-
-// logged is the journal_mode of a database with a write-ahead log. SQLite has another one where it can share no memory.
+// logged is the journal_mode of a database with a write-ahead log. SQLite has another one where it can share no
+// memory.
 const logged = "wal"
 
-// mayLag reports whether SQLite may leave commits to the system. Without a write-ahead log a power failure could damage
-// the file then, and where nobody knows one boot from the next, nothing would be forgotten after it.
-func mayLag(ctx context.Context, c *connection, boot string) (bool, error) {
-	var journal string
-	err := c.untilFree(ctx, func() error {
-		return c.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal)
-	})
-	return journal == logged && boot != "", err
-}
-
-// prepare makes a connection ready, and opens the folder in which the clients of its database find each other. What
-// must not be used is refused before the first pragma, because that writes to the file.
+// prepare makes a connection ready. What must not be used is refused before the first pragma, because that writes to
+// the file.
 func prepare(ctx context.Context, c *connection, boot string) (*database, error) {
 	path, err := databaseFile(ctx, c)
 	if err != nil {
@@ -44,34 +31,39 @@ func prepare(ctx context.Context, c *connection, boot string) (*database, error)
 	if err := refuseNetwork(path); err != nil {
 		return nil, err
 	}
-	if isReadOnly(filepath.Dir(path)) {
-		return nil, fmt.Errorf("%w: %s is on a file system that is mounted read-only, but locking writes to it; "+
-			"use another folder", driver.ErrRefused, path)
-	}
 	if err := refuseSecondName(path); err != nil {
 		return nil, err
 	}
 	if err := refuseLinked(path); err != nil {
 		return nil, err
 	}
-	for _, p := range pragmas {
-		err := c.untilFree(ctx, func() error {
-			_, err := c.ExecContext(ctx, "PRAGMA "+p)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: PRAGMA %s: %w", path, p, err)
-		}
-	}
-	c.waits = true
-	if c.mayLag, err = mayLag(ctx, c, boot); err != nil {
-		return nil, fmt.Errorf("%s: PRAGMA journal_mode: %w", path, err)
+	if err := c.setPragmas(ctx, boot); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return openDatabase(path)
 }
 
-// refuseSecondName refuses a database that has another name, of which those who use it by that one would know nothing:
-// SQLite keeps its log, and we keep the clients, beside each name.
+// setPragmas sets how SQLite works. It does not wait for others itself: untilFree does, which knows the context.
+//
+// SQLite may leave commits to the system unless there is no write-ahead log, without which a power failure could
+// damage the file, or nobody knows one boot from the next, so that nothing would be forgotten after it.
+func (c *connection) setPragmas(ctx context.Context, boot string) error {
+	if _, err := c.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return fmt.Errorf("PRAGMA busy_timeout: %w", err)
+	}
+	var journal string
+	err := c.untilFree(ctx, func() error {
+		return c.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&journal)
+	})
+	if err != nil {
+		return fmt.Errorf("PRAGMA journal_mode: %w", err)
+	}
+	c.mayLag = journal == logged && boot != ""
+	return nil
+}
+
+// refuseSecondName refuses a database that has another name, of which those who use it by that one would know
+// nothing: SQLite keeps its log, and we keep the clients, beside each name.
 func refuseSecondName(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

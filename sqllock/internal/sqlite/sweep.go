@@ -4,138 +4,144 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
 )
 
-// A client sweeps when it opens a database and once in sweepEvery operations. Each sweep is bounded, so that
-// it holds nobody up for long.
+// A client sweeps when it opens a database and once in sweepEvery operations. Each step is bounded, so that it holds
+// nobody up for long.
 const (
 	sweepEvery = 64
-	sweepMost  = 256  // rows that are removed
-	sweepLooks = 1024 // tokens that are looked at, though they may stay
+	sweepMost  = 256  // rows of a kind that are removed
+	sweepLooks = 1024 // tokens that are looked at
 	sweepPeers = 64   // clients that are looked at
 )
 
-// sweepIsDue counts the operations of this client: each transaction is one, and transact has counted the others.
-func (d *Driver) sweepIsDue() bool {
-	d.writes++
-	if d.client == nil || d.writes < sweepEvery {
-		return false
-	}
-	d.writes = 0
-	return true
-}
-
-// sweep removes what nobody will ask for: dead claims in queues that nobody uses, ends that were remembered for long
-// enough, tokens that the clock passed long ago, and files of dead clients. And it corrects what is noted of our boot,
-// since the wall clock may have been set.
-func (t *tx) sweep() error {
-	if err := t.noteBegan(); err != nil {
-		return err
-	}
-	if _, err := t.sweepClaims(expired, int64(t.now), sweepMost); err != nil {
-		return err
-	}
-	if _, err := t.sweepClients(drawn(t.d.client.others())); err != nil {
-		return err
-	}
-	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
-		return err
-	}
-	if err := t.exec(sweepValues, sweepMost); err != nil {
-		return err
-	}
-	_, err := t.sweepFences(&t.d.swept, time.Now().Add(-t.d.keep).UnixMicro())
-	return err
+// A sweep removes what nobody will ask for: what is left of dead clients, claims that expired in queues that nobody
+// uses, ends that were remembered for long enough, values that were removed, and tokens that the clock passed long
+// ago.
+type sweep struct {
+	age     time.Duration // for which claims have been over
+	keep    time.Duration // for which tokens are kept
+	clients []string      // that are still to be looked at
+	last    fence         // of those that were looked at; zero before the first, and after the last
+	removed []driver.Leftover
 }
 
 // A fence is the last token of a lock.
 type fence struct {
 	token int64
 	name  []byte
-	used  bool // the lock has claims
 }
 
-// sweepFences looks at tokens below least, beginning after the one that it looked at last, and removes those of locks
-// that have no claims. When it has reached the end, the next sweep begins anew. It goes on from where it was because
-// locks that are held for long keep their old tokens, and would be all that it ever looked at.
-func (t *tx) sweepFences(last *fence, least int64) (removed []string, err error) {
-	found, err := t.fencesAfter(*last, least)
+// sweepIsDue counts the operations of this client: each transaction is one, and doTogether has counted the others.
+func (d *Driver) sweepIsDue() bool {
+	d.writes++
+	if d.writes < sweepEvery {
+		return false
+	}
+	d.writes = 0
+	return true
+}
+
+// sweep takes one step of a sweep. It also corrects what is noted of our boot, since the wall clock may have been
+// set.
+func (t *tx) sweep() error {
+	if err := t.noteBegan(); err != nil {
+		return err
+	}
+	s := sweep{keep: t.d.keep, clients: drawn(t.d.client.others()), last: t.d.swept}
+	_, err := s.step(t)
+	t.d.swept = s.last
+	return err
+}
+
+// step removes some, and reports whether there may be more.
+func (s *sweep) step(t *tx) (more bool, err error) {
+	if err := s.dead(t); err != nil {
+		return false, err
+	}
+	claims, err := t.endAll(expired, int64(t.now-s.age), sweepMost)
 	if err != nil {
+		return false, err
+	}
+	for _, c := range claims {
+		s.note("expired claim", c.Name)
+	}
+	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
+		return false, err
+	}
+	if err := t.exec(sweepValues, sweepMost); err != nil {
+		return false, err
+	}
+	err = s.fences(t)
+	return len(s.clients) > 0 || len(claims) == sweepMost || s.last.token != 0, err
+}
+
+func (s *sweep) note(kind, name string) {
+	s.removed = append(s.removed, driver.Leftover{Kind: kind, Name: name})
+}
+
+// dead ends the claims of clients that died and left a FIFO. That is removed after the commit: as long as claims
+// refer to a client, its FIFO has to tell that it is dead. A client may have died with thousands of claims.
+func (s *sweep) dead(t *tx) error {
+	most := sweepMost
+	for range min(sweepPeers, len(s.clients)) {
+		id := s.clients[0]
+		if !t.clientIsAlive(id) {
+			ended, err := t.endAll(claimsOf, id, most)
+			if most -= len(ended); err != nil || most == 0 {
+				return err
+			}
+			t.departed = append(t.departed, id)
+			s.note("file of a client that is gone", "")
+		}
+		s.clients = s.clients[1:]
+	}
+	return nil
+}
+
+// endAll ends the claims that a statement finds, and grants what that makes grantable.
+func (t *tx) endAll(s statement, args ...any) (ended []row, err error) {
+	if err := t.rows(s, args, func(r row) bool { ended = append(ended, r); return true }); err != nil {
 		return nil, err
 	}
-	for _, f := range found {
-		*last = f
-		if f.used {
-			continue
-		}
-		if err := t.exec(forgetFence, f.name); err != nil {
+	for _, r := range ended {
+		if err := t.end(r, false); err != nil {
 			return nil, err
 		}
-		if removed = append(removed, string(f.name)); len(removed) == sweepMost {
-			return removed, nil
-		}
 	}
-	if len(found) < sweepLooks {
-		*last = fence{}
-	}
-	return removed, nil
-}
-
-func (t *tx) fencesAfter(last fence, least int64) (found []fence, err error) {
-	args := []any{last.token, last.name, least, sweepLooks}
-	err = t.each(sweepFences, args, func(scan func(...any) error) (bool, error) {
-		var f fence
-		err := scan(&f.name, &f.token, &f.used)
-		found = append(found, f)
-		return true, err
-	})
-	return found, err
-}
-
-// sweepClaims ends the claims that a statement finds, and grants what that makes grantable. It returns how many these
-// were.
-func (t *tx) sweepClaims(s statement, args ...any) (ended int, err error) {
-	var dead []row
-	if err := t.rows(s, args, func(r row) bool { dead = append(dead, r); return true }); err != nil {
-		return 0, err
-	}
-	for _, r := range dead {
-		if err := t.end(r, false); err != nil {
-			return 0, err
-		}
-	}
-	for i, r := range dead {
-		if i > 0 && r.Name == dead[i-1].Name {
+	for i, r := range ended {
+		if i > 0 && r.Name == ended[i-1].Name {
 			continue
 		}
 		if _, err := t.settle(r.Name, nil); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return len(dead), nil
+	return ended, nil
 }
 
-// sweepClients ends the claims of those clients that died and left files. The files are removed after the commit: as
-// long as claims refer to a client, its files have to tell that it is dead. more is true when claims may be left: a
-// client may have died with thousands.
-func (t *tx) sweepClients(clients []string) (more bool, err error) {
-	most := sweepMost
-	for _, id := range clients {
-		if t.clientIsAlive(id) {
-			continue
-		}
-		ended, err := t.sweepClaims(claimsOf, id, most)
-		if err != nil || ended == most {
-			return true, err
-		}
-		most -= ended
-		t.departed = append(t.departed, id)
+// fences looks at old tokens, and removes those of locks that have no claims. It goes on from where the last step
+// was because locks that are held for long keep their old tokens, and would be all that is ever looked at.
+func (s *sweep) fences(t *tx) error {
+	var next fence
+	some := []any{s.last.token, s.last.name, time.Now().Add(-s.keep).UnixMicro(), sweepLooks}
+	if _, err := t.get(lastOfFences, some, &next.token, &next.name); err != nil {
+		return err
 	}
-	return false, nil
+	err := t.each(sweepFences, some, func(scan func(...any) error) (bool, error) {
+		var name []byte
+		err := scan(&name)
+		s.note("last token", string(name))
+		return true, err
+	})
+	s.last = next
+	return err
 }
 
-// drawn returns as many clients as one transaction looks at, beginning with one that is drawn at random: files of
-// other users may not be ours to remove, and must not be all that is ever looked at.
+// drawn returns as many clients as one step looks at, beginning with one that is drawn at random: files of other
+// users may not be ours to remove, and must not be all that is ever looked at.
 func drawn(clients []string) []string {
 	if len(clients) <= sweepPeers {
 		return clients

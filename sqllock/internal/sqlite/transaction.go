@@ -15,17 +15,18 @@ type tx struct {
 	now      time.Duration   // on the clock of deadlines
 	alive    map[string]bool // clients, as far as this transaction has looked
 	wakeups  []wakeup        // to be sent after the commit
-	departed []string        // clients whose files are to be removed after the commit
+	departed []string        // clients whose FIFOs are to be removed after the commit
 
 	base, floor int64 // of tokens
+	began       int64 // when the boot that deadlines belong to did, in microseconds since 1970
 	lasts       bool  // something that was changed has to outlive the boot
 }
 
 // A wakeup tells a client that something happened to one of its claims.
 type wakeup struct{ client, id string }
 
-// transact runs f in a transaction, and sweeps in passing. It wakes others after the commit: before it, they would look
-// and find nothing new.
+// transact runs f in a transaction, and sweeps in passing. It wakes others after the commit: before it, they would
+// look and find nothing new.
 func (d *Driver) transact(ctx context.Context, f func(*tx) error) error {
 	sweeps := sync.OnceValue(d.sweepIsDue) // also when the transaction is begun again
 	return d.change(ctx, func(t *tx) error {
@@ -49,14 +50,15 @@ func (d *Driver) change(ctx context.Context, f func(*tx) error) error {
 
 // run runs f, and forgets an attempt that was rolled back.
 func (t *tx) run(ctx context.Context, f func(*tx) error) error {
-	*t = tx{d: t.d, ctx: ctx, now: t.d.machine.now(), alive: make(map[string]bool)}
+	*t = tx{d: t.d, ctx: ctx, now: now(), alive: make(map[string]bool)}
 	if err := f(t); err != nil {
 		return err
 	}
 	return t.ready()
 }
 
-// deliver tells those whom a committed transaction concerns, and removes the files of clients to which it left nothing.
+// deliver tells those whom a committed transaction concerns, and removes the FIFOs of clients to which it left
+// nothing.
 func (d *Driver) deliver(t *tx) {
 	for _, w := range t.wakeups {
 		if w.client == d.client.id {
@@ -66,7 +68,7 @@ func (d *Driver) deliver(t *tx) {
 		}
 	}
 	for _, id := range t.departed {
-		d.client.removeFiles(id)
+		d.database.folder.remove(id)
 	}
 }
 
@@ -97,8 +99,8 @@ func (t *tx) exec(s statement, args ...any) error {
 	return err
 }
 
-// script is exec for a script of several statements, without arguments. They are not prepared: most SQL drivers prepare
-// only the first, or refuse to.
+// script is exec for a script of several statements, without arguments. They are not prepared: most SQL drivers
+// prepare only the first, or refuse to.
 func (t *tx) script(s statement) error {
 	_, err := t.d.conn.ExecContext(t.ctx, text(s))
 	return err

@@ -8,21 +8,21 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// pollPause is how often the next in line looks at the queue although nothing woke it. Where clients cannot wake each
-// other, all who wait look that often.
+// pollPause is how often the next in line looks at the queue although nothing woke it. Where clients cannot wake
+// each other, all who wait look that often.
 const pollPause = 250 * time.Millisecond
 
 // wait blocks until a claim that waits is granted, or has ended, as [driver.Followers] says. What counts is what the
 // database says. A wake-up, the death of a peer and the expiry of a claim only say when to look.
 func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
 	woken := make(chan struct{}, 1)
-	stop := d.notifier.listen(c.ID, func() { // before the look: a wake-up that comes after it is kept
+	wake := func() {
 		select {
 		case woken <- struct{}{}:
 		default: // one is there
 		}
-	})
-	defer stop()
+	}
+	defer d.notifier.listen(c.ID, wake)() // before the look: a wake-up that comes after it is kept
 	for {
 		v, err := d.view(ctx, c)
 		switch {
@@ -31,7 +31,7 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		case v.Granted:
 			return v.Status, nil
 		}
-		if err := d.pause(ctx, woken, v); err != nil {
+		if err := d.pause(ctx, woken, wake, v); err != nil {
 			return driver.Status{}, err
 		}
 	}
@@ -53,11 +53,15 @@ func (d *Driver) view(ctx context.Context, c driver.Claim) (v view, err error) {
 	return v, err
 }
 
-// view watches all granted claims for the next in line. For any other claim it watches the one just ahead, so that each
-// death wakes one waiter and not all.
+// view watches all granted claims for the next in line. For any other claim it watches the one just ahead, so that
+// each death wakes one waiter and not all.
 func (t *tx) view(c driver.Claim) (v view, err error) {
 	r, err := t.find(c)
 	if err != nil {
+		return v, err
+	}
+	if r.granted {
+		v.Status, _, err = t.held(*r)
 		return v, err
 	}
 	ahead, err := t.ahead(*r)
@@ -113,14 +117,17 @@ func (t *tx) ahead(r row) (*row, error) {
 }
 
 // pause returns when it is time to look again.
-func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, v view) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, wake func(), v view) error {
+	for _, a := range v.ahead {
+		if !a.Detached && a.client != d.client.id {
+			defer d.notifier.listen(a.client, wake)()
+			d.client.watch(a.client)
+		}
+	}
 	timer := time.NewTimer(v.quiet)
 	defer timer.Stop()
 	select {
 	case <-woken:
-	case <-d.client.watch(ctx, v.clients(d.client.id)):
 	case <-timer.C:
 	case <-d.conn.life.Done():
 		return driver.ErrClosed
@@ -128,17 +135,4 @@ func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, v view) error
 		return ctx.Err()
 	}
 	return nil
-}
-
-// clients are those whose death would end a claim that is watched, without this one.
-func (v view) clients(own string) []string {
-	var ids []string
-	seen := map[string]bool{own: true}
-	for _, r := range v.ahead {
-		if !r.Detached && !seen[r.client] {
-			seen[r.client] = true
-			ids = append(ids, r.client)
-		}
-	}
-	return ids
 }

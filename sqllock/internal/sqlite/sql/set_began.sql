@@ -1,2 +1,2 @@
--- Says when a boot began. Takes the boot and microseconds of the wall clock, returns nothing.
-INSERT INTO holdfast_boots (boot, began) VALUES (?, ?);
+-- Says when our boot began. Takes microseconds of the wall clock, returns nothing.
+UPDATE holdfast_store SET began = ?;

@@ -1,4 +1,6 @@
--- Finds old tokens, oldest first. Takes token and name of the last one that was looked at, the least token to keep,
--- and how many to look at; returns name, token, and whether the lock has claims.
-SELECT name, token, EXISTS (SELECT 1 FROM holdfast_claims c WHERE c.name = f.name)
-FROM holdfast_fences f WHERE (token, name) > (?, ?) AND token < ? ORDER BY token, name LIMIT ?;
+-- Forgets old tokens of locks without claims, oldest first. Takes token and name of the last one that was looked at, the
+-- least token to keep, and how many to look at; returns the names of the locks.
+DELETE FROM holdfast_fences WHERE name IN (SELECT name FROM
+	(SELECT name FROM holdfast_fences WHERE (token, name) > (?, ?) AND token < ? ORDER BY token, name LIMIT ?) f
+	WHERE NOT EXISTS (SELECT 1 FROM holdfast_claims c WHERE c.name = f.name))
+RETURNING name;

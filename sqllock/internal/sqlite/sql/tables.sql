@@ -4,11 +4,12 @@
 -- earlier boot have passed, so holdfast_store says which boot they belong to.
 CREATE TABLE holdfast_store (
 	format INTEGER NOT NULL, -- a program refuses tables of another format than its own
-	boot   TEXT    NOT NULL,
+	boot   TEXT    NOT NULL, -- with the time namespace
+	began  INTEGER NOT NULL, -- when the boot did, in microseconds of the wall clock; 0 where that is not known
 	base   INTEGER NOT NULL, -- tokens are greater: it is the floor of the boot before
 	floor  INTEGER NOT NULL  -- tokens that are greater are on the disk before anybody learns of them
 );
-INSERT INTO holdfast_store (format, boot, base, floor) VALUES (1, '', 0, 0);
+INSERT INTO holdfast_store (format, boot, began, base, floor) VALUES (1, '', 0, 0, 0);
 
 CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     BLOB    NOT NULL,
@@ -45,11 +46,6 @@ CREATE TABLE holdfast_ends ( -- claims that ended, while a late copy of their re
 	PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
 CREATE INDEX holdfast_ends_deadline ON holdfast_ends (deadline);
-
-CREATE TABLE holdfast_boots ( -- when the boot in holdfast_store began
-	boot  TEXT    NOT NULL PRIMARY KEY,
-	began INTEGER NOT NULL -- microseconds of the wall clock
-) WITHOUT ROWID;
 
 CREATE TABLE holdfast_values ( -- what locks keep between their holders
 	name   BLOB    NOT NULL PRIMARY KEY,

@@ -1,2 +1,0 @@
--- Forgets when boots began. Takes and returns nothing.
-DELETE FROM holdfast_boots;

@@ -1,2 +1,0 @@
--- Forgets the token of a lock. Takes the name, returns nothing.
-DELETE FROM holdfast_fences WHERE name = ?;
