@@ -21,6 +21,7 @@ type hold struct {
 	inVain  atomic.Bool // nobody gets the lock, or has it yet, so there is no minimum hold
 	gate    *gate       // where goroutines of this client wait for it, if they do; guarded by gates.mu
 
+	first     grant // most have one grant only: it is here
 	mu        sync.Mutex
 	current   *grant
 	over      bool          // lost or given back: it grants no more
@@ -63,8 +64,12 @@ func (l *lock) promote(a ask, waited *tracked, st driver.Status) *hold {
 
 // grant begins a period in which one owner has the lock. count tells the periods of one hold apart.
 func (h *hold) grant(l *lock, count int) *grant {
-	g := &grant{hold: h, lock: l, ask: h.ask, token: h.claim.Token<<tokenShift | uint64(count)}
 	h.mu.Lock()
+	g := &h.first
+	if h.current != nil {
+		g = new(grant)
+	}
+	g.hold, g.lock, g.ask, g.token = h, l, h.ask, h.claim.Token<<tokenShift|uint64(count)
 	h.current = g
 	over := h.over
 	h.mu.Unlock()

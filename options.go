@@ -59,6 +59,13 @@ func defaults() settings {
 }
 
 func (s settings) with(opts []Option) settings {
+	if len(opts) == 0 {
+		return s
+	}
+	return s.adjusted(opts)
+}
+
+func (s settings) adjusted(opts []Option) settings {
 	for _, opt := range opts {
 		opt(&s)
 	}

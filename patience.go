@@ -56,9 +56,12 @@ func (s *settings) patienceAtFirst(wait bool) time.Duration {
 
 // checkPatience reports what is wrong with the two.
 func (s *settings) checkPatience() error {
-	for name, d := range map[string]time.Duration{"WithPatience": s.patience, "WithFirstAnswer": s.firstAnswer} {
-		if d < 0 && d != unset {
-			return fmt.Errorf("%s(%v): it must not be negative; 0 means one attempt", name, d)
+	for _, p := range []struct {
+		name string
+		d    time.Duration
+	}{{"WithPatience", s.patience}, {"WithFirstAnswer", s.firstAnswer}} {
+		if p.d < 0 && p.d != unset {
+			return fmt.Errorf("%s(%v): it must not be negative; 0 means one attempt", p.name, p.d)
 		}
 	}
 	return nil

@@ -48,12 +48,21 @@ func numbered(series string, number uint64) string {
 	return string(b)
 }
 
-// SeriesOf returns what all IDs of the series of an ID come after, and the last that may be one of them, in the order
-// of bytes. An ID that belongs to no series is both.
-func SeriesOf(id string) (before, last string) {
+// SeriesStart returns what all IDs of the series of an ID begin with, and come after in the order of bytes; for an ID
+// that belongs to no series, that ID.
+func SeriesStart(id string) string {
+	if _, _, ok := split(id); !ok {
+		return id
+	}
+	return id[:len(id)-digits]
+}
+
+// SeriesEnd returns the last ID that may be of the series of an ID, in the order of bytes; for an ID that belongs to no
+// series, that ID.
+func SeriesEnd(id string) string {
 	series, _, ok := split(id)
 	if !ok {
-		return id, id
+		return id
 	}
-	return series + "_", numbered(series, lastNumber)
+	return numbered(series, lastNumber)
 }

@@ -43,9 +43,9 @@ func TestNextID(t *testing.T) {
 }
 
 // The IDs of a series lie between its bounds, and no other does.
-func TestSeriesOf(t *testing.T) {
+func TestSeriesStartAndEnd(t *testing.T) {
 	id := driver.NewID()
-	before, last := driver.SeriesOf(id)
+	before, last := driver.SeriesStart(id), driver.SeriesEnd(id)
 	for range 3 {
 		if id <= before || id > last {
 			t.Errorf("%q is not between %q and %q", id, before, last)
@@ -56,7 +56,7 @@ func TestSeriesOf(t *testing.T) {
 		t.Errorf("%q, which is of another series, is between %q and %q", other, before, last)
 	}
 	for _, id := range []string{"a", "a_1", "_00000001", "a_0000000x", ""} {
-		if before, last := driver.SeriesOf(id); id != "_00000001" && (before != id || last != id) {
+		if before, last := driver.SeriesStart(id), driver.SeriesEnd(id); id != "_00000001" && (before != id || last != id) {
 			t.Errorf("%q belongs to no series, and is between %q and %q", id, before, last)
 		}
 	}

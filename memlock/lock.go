@@ -18,7 +18,8 @@ type lock struct {
 	granted int                // so many at the front of the queue are granted
 	records map[string]*record // by ID, of each claim in the queue
 	soonest time.Time          // nothing in the queue expires before
-	ended   map[string]end     // by ID
+	ended   map[string]end     // by series
+	spare   *record            // of a claim that ended, to be used again; or nil
 	last    uint64             // the greatest token so far
 	value   driver.Value       // what is kept for the next holder
 
@@ -36,6 +37,18 @@ type record struct {
 	revoked bool
 
 	following following // told when it is granted, revoked or ends
+}
+
+// newRecord returns the record of a claim that is queued now. Most locks have one claim at a time, so that of the one
+// before will do.
+func (l *lock) newRecord() *record {
+	r := l.spare
+	if r == nil {
+		r = new(record)
+	}
+	l.spare = nil
+	*r = record{since: l.now}
+	return r
 }
 
 func newLock(name string, began, now time.Time) *lock {
@@ -85,6 +98,7 @@ func (l *lock) bury(c driver.Claim, released bool) {
 	delete(l.records, c.ID)
 	c.TTL = r.longest
 	l.remember(c, released)
+	l.spare = r
 }
 
 // grant lengthens the granted part of the queue as far as the rule allows, and tells those who wait for it. It never

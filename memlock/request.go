@@ -44,7 +44,7 @@ func (l *lock) live(c *driver.Claim) {
 
 func (l *lock) enqueue(c driver.Claim) driver.Status {
 	c.Token = l.nextToken()
-	l.records[c.ID] = &record{since: l.now}
+	l.records[c.ID] = l.newRecord()
 	l.queue = append(l.queue, c)
 	l.live(&c)
 	l.grant()

@@ -28,8 +28,7 @@ func (d *Driver) requestAlone(ctx context.Context, l *lane, c driver.Claim) (st 
 	if err != nil {
 		return st, err
 	}
-	before, _ := driver.SeriesOf(c.ID)
-	token, err := d.dialect.taken(ctx, stmt, c, before)
+	token, err := d.dialect.taken(ctx, stmt, c, driver.SeriesStart(c.ID))
 	switch {
 	case err != nil:
 		l.conn.lookAt(err)

@@ -56,11 +56,11 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status
 			d.sweeper.wrote.Store(true)
 			return st, err
 		}
-		before, last := driver.SeriesOf(c.ID)
 		take := !c.Detached && l.wakeLocks.wanted(c.ID)
 		when := d.takesWakeLocks(take)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
-			c.Queue, []byte(c.Owner), []byte(c.Value), when, before, last)
+			c.Queue, []byte(c.Owner), []byte(c.Value), when,
+			driver.SeriesStart(c.ID), driver.SeriesEnd(c.ID))
 		if err != nil {
 			return driver.Status{}, err
 		}

@@ -86,7 +86,7 @@ func written(batch []driver.Op, places []int) string {
 		w := &claims[k]
 		w.Name, w.ID, w.Token = hex.EncodeToString([]byte(c.Name)), c.ID, c.Token
 		if c.Token == 0 {
-			w.Before, _ = driver.SeriesOf(c.ID)
+			w.Before = driver.SeriesStart(c.ID)
 			w.Weight, w.Limit, w.TTL = c.Weight, c.Limit, micros(c.TTL)
 			w.Owner, w.Value = hex.EncodeToString([]byte(c.Owner)), hex.EncodeToString([]byte(c.Value))
 		}
