@@ -15,8 +15,8 @@ type end struct {
 	until    time.Time
 }
 
-// remember notes how a claim ended for its TTL, which is the longest that a request of it had. Of a series only the last
-// is remembered: see [driver.NextID].
+// remember notes how a claim ended for its TTL, which is the longest that a request of it had. Of a series only the
+// last is remembered: see [driver.NextID].
 func (l *lock) remember(c driver.Claim, released bool) {
 	series := driver.SeriesStart(c.ID)
 	if e, ok := l.ended[series]; ok && e.id > c.ID {
