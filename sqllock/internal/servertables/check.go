@@ -22,7 +22,7 @@ func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	pooled, err := health.Pooled(ctx, d.endpoint.db, d.dialect.sessionID)
+	pooled, err := health.Pooled(ctx, d.endpoint.db, d.dialect.SessionID)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return findings, nil // the caller's pool has no connections to spare
 	}

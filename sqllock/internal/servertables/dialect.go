@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // A Dialect is how to talk to one kind of server.
 type Dialect struct {
-	Name string // the folder of its .sql files, the scheme of its URLs, and what people call it
+	server.Kind
 
 	// call is the statement that calls a routine with so many arguments.
 	call func(routine string, args int) string
@@ -44,18 +46,11 @@ type Dialect struct {
 	preface string                        // begins a script of statements
 	ended   func(statement string) string // lets a statement end, in a script
 
-	// The starts of codes of errors: see [dbms.Code].
-	busy      []string // nothing was done, because others were in the way
-	lost      []string // nothing was done, and another connection may do better, as after a failover
-	rowLocked []string // nothing was done, because another session kept a row locked for long
-	missing   []string // tables or routines are not there
-
 	wakeLocks int                    // how many wake locks a connection has at most
 	limit     string                 // a query for what else limits that; older servers may not know it
 	within    func(limit string) int // how many there may be then
 
-	facts     []health.Fact // what Check looks at
-	sessionID string        // a query for the number of the session
+	facts []health.Fact // what Check looks at
 }
 
 // traits are the same for all servers.
@@ -116,20 +111,25 @@ func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, err
 	return kind, d.explain(err)
 }
 
-func (d *Dialect) isBusy(err error) bool      { return d.isOneOf(err, d.busy) || d.isRowLocked(err) }
-func (d *Dialect) isRowLocked(err error) bool { return d.isOneOf(err, d.rowLocked) }
-func (d *Dialect) isLost(err error) bool      { return d.isOneOf(err, d.lost) }
-func (d *Dialect) isMissing(err error) bool   { return d.isOneOf(err, d.missing) }
+// isRowLocked reports whether nothing was done because another session kept a row locked for long.
+func (d *Dialect) isRowLocked(err error) bool { return dbms.Taken(err) }
 
-func (d *Dialect) isOneOf(err error, codes []string) bool {
-	code := dbms.Code(err)
-	for _, c := range codes {
-		if code != "" && strings.HasPrefix(code, c) {
-			return true
-		}
-	}
-	return false
+// isBusy reports whether nothing was done because others were in the way.
+func (d *Dialect) isBusy(err error) bool {
+	return server.InTheWay(err) || dbms.Code(err) == "57014" // query_canceled
 }
+
+// isLost reports whether nothing was done, and another connection may do better, as after a failover.
+func (d *Dialect) isLost(err error) bool { return slices.Contains(lost, dbms.Code(err)) }
+
+// isMissing reports whether tables or routines are not there.
+func (d *Dialect) isMissing(err error) bool { return slices.Contains(missing, dbms.Code(err)) }
+
+// Codes of errors of all servers: see [dbms.Code].
+var (
+	lost    = []string{"1047", "1290", "1792", "1836", "3100", "3796", "3797", "25006", "25P04"}
+	missing = []string{"1146", "1305", "1318", "42P01", "42883", noSchema}
+)
 
 // explain says what an error of the server means.
 func (d *Dialect) explain(err error) error {

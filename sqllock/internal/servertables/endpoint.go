@@ -54,13 +54,13 @@ func (e *endpoint) look(ctx context.Context) (shared bool, err error) {
 	if most > 0 {
 		limited, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		shared, err = health.Pooled(limited, e.db, e.dialect.sessionID)
+		shared, err = health.Pooled(limited, e.db, e.dialect.SessionID)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return false, nil // others have the connections
 		}
 		return shared, err
 	}
-	return health.Pooled(ctx, e.db, e.dialect.sessionID)
+	return health.Pooled(ctx, e.db, e.dialect.SessionID)
 }
 
 // share notes that sessions are shared, as an error has shown.

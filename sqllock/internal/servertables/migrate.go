@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // format is the number of the format of the tables, and revision that of the routines. A program works only with those
@@ -112,16 +113,11 @@ func (d *Dialect) make(ctx context.Context, on execer, statements []string) erro
 // Statements are what Migrate does, in order. They can be run at any time, also on what is there.
 // The routine that tells the version comes last, because it says that all others are there.
 func (d *Dialect) Statements() []string {
-	all := slices.Concat(d.refuse(d), split(d.text("tables")))
+	all := slices.Concat(d.refuse(d), server.Split(d.text("tables")))
 	for _, name := range slices.Concat(d.helpers, callable, []routine{readVersion}) {
 		all = append(all, d.anew(name, d.text(string(name)))...)
 	}
 	return all
-}
-
-// split cuts a script at the semicolons that end its lines.
-func split(script string) []string {
-	return strings.Split(strings.TrimSuffix(script, ";"), ";\n")
 }
 
 // title is the first line of a statement that is not a comment, for messages.
@@ -178,9 +174,5 @@ func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) 
 
 // text is a script of this dialect.
 func (d *Dialect) text(name string) string {
-	text, err := scripts.ReadFile(d.Name + "/" + name + ".sql")
-	if err != nil {
-		panic(err) // the file is a part of this package
-	}
-	return strings.ReplaceAll(strings.TrimSpace(string(text)), "{revision}", strconv.Itoa(revision))
+	return strings.ReplaceAll(d.Text(scripts, name), "{revision}", strconv.Itoa(revision))
 }

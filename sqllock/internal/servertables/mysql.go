@@ -10,11 +10,12 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // MySQL is the dialect of MySQL 8.0 and MariaDB 10.6, or newer.
 var MySQL = &Dialect{
-	Name: "mysql",
+	Kind: server.MySQL,
 	call: func(routine string, args int) string {
 		return "CALL " + routine + "(" + strings.TrimSuffix(strings.Repeat("?,", args), ",") + ")"
 	},
@@ -40,10 +41,6 @@ var MySQL = &Dialect{
 		"shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "state", "hang",
 		"withdraw", "passany", "extend", "hangany",
 	},
-	busy:      []string{"1213", "1020", "3101"},
-	rowLocked: []string{"1205"},
-	lost:      []string{"1047", "1290", "1792", "1836", "3100", "3796", "3797"},
-	missing:   []string{"1146", "1305", "1318"},
 	wakeLocks: 256,
 	limit:     dbms.StrictMode,
 	within: func(mode string) int {
@@ -52,8 +49,7 @@ var MySQL = &Dialect{
 		}
 		return 256
 	},
-	facts:     mysqlFacts,
-	sessionID: "SELECT CONNECTION_ID() + 0", // without the sum, ProxySQL answers by itself
+	facts: mysqlFacts,
 }
 
 var mysqlFacts = slices.Concat(health.MySQL, []health.Fact{

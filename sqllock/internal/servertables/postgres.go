@@ -10,11 +10,12 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // Postgres is the dialect of PostgreSQL 12 or newer.
 var Postgres = &Dialect{
-	Name: "postgres",
+	Kind: server.Postgres,
 	call: func(routine string, args int) string {
 		var b strings.Builder
 		for i := range args {
@@ -46,18 +47,13 @@ var Postgres = &Dialect{
 		"now", "bell", "shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter",
 		"carry", "withdraw", "place", "hang",
 	},
-	busy:      []string{"40001", "40P01", "57014"},
-	rowLocked: []string{"55P03"},
-	lost:      []string{"25006", "25P04"},
-	missing:   []string{"42P01", "42883", "3F000"},
 	wakeLocks: 32,
 	limit:     "SHOW max_locks_per_transaction", // for each connection, of all kinds, in a table that all share
 	within: func(limit string) int {
 		n, _ := strconv.Atoi(limit)
 		return n / 4
 	},
-	facts:     postgresFacts,
-	sessionID: "SELECT pg_backend_pid()",
+	facts: postgresFacts,
 }
 
 // settings sets parameters of the session in one round trip.

@@ -2,8 +2,8 @@ package servertables
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -21,26 +21,19 @@ func (e stateError) SQLState() string { return string(e) }
 
 // Requests are repeated only after what means that nothing was done, and of missing tables a refusal remains.
 func TestWhatIsRepeatedWasNotDone(t *testing.T) {
-	for _, d := range []*Dialect{Postgres, MySQL} {
-		sent := func(code string) error {
-			if d.isPostgres {
-				return stateError(code)
-			}
-			var n uint16
-			if _, err := fmt.Sscan(code, &n); err != nil {
-				t.Fatal(err)
-			}
-			return &MySQLError{n}
+	busy := []string{"1213", "1020", "3101", "1205", "40001", "40P01", "57014", "55P03"}
+	for _, code := range slices.Concat(busy, lost, missing) {
+		var sent error = stateError(code)
+		if n, err := strconv.ParseUint(code, 10, 16); err == nil && len(code) == len("1213") {
+			sent = &MySQLError{uint16(n)}
 		}
-		for _, code := range slices.Concat(d.busy, d.lost, d.rowLocked) {
-			if err := d.explain(sent(code)); !errors.Is(err, driver.ErrUnsent) || errors.Is(err, driver.ErrRefused) {
-				t.Errorf("%s: %s: %v", d.Name, code, err)
-			}
+		isMissing := slices.Contains(missing, code)
+		err := MySQL.explain(sent)
+		if errors.Is(err, driver.ErrRefused) != isMissing || errors.Is(err, driver.ErrUnsent) == isMissing {
+			t.Errorf("%s: %v", code, err)
 		}
-		for _, code := range d.missing {
-			if err := d.explain(sent(code)); !errors.Is(err, driver.ErrRefused) {
-				t.Errorf("%s: %s: %v", d.Name, code, err)
-			}
+		if MySQL.isBusy(sent) != slices.Contains(busy, code) {
+			t.Errorf("%s is in the way: %v", code, MySQL.isBusy(sent))
 		}
 	}
 }
