@@ -64,7 +64,7 @@ func (d *Driver) releaseAlone(ctx context.Context, l *lane, c driver.Claim) (boo
 // sendsStatements reports whether a statement is likely to do for a lock. A session that others use, too, has not the
 // settings that it needs.
 func (d *Driver) sendsStatements(l *lane, name string) bool {
-	return d.findsFree() && !l.conn.shared && !d.notifier.awaits(name)
+	return d.findsFree() && !l.conn.shared && !d.following.awaits(name)
 }
 
 // findsFree reports whether many locks in a row were free.

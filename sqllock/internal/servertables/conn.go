@@ -18,7 +18,6 @@ type conn struct {
 	endpoint   *endpoint
 	shared     bool                 // its sessions are, so nothing was changed in them
 	statements map[string]*sql.Stmt // that were prepared, by what they are for
-	closed     func()               // or nil
 }
 
 func openConn(ctx context.Context, e *endpoint) (*conn, error) {
@@ -76,12 +75,7 @@ func finish(ctx context.Context, statement func(context.Context) error) error {
 	return statement(late)
 }
 
-func (c *conn) close() error {
-	if c.closed != nil {
-		c.closed()
-	}
-	return dbms.Discard(c.Conn)
-}
+func (c *conn) close() error { return dbms.Discard(c.Conn) }
 
 // rows calls a routine, and read with each row of what it returns.
 func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan func(...any) error) error) error {

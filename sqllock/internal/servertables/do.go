@@ -73,9 +73,9 @@ func (d *Driver) mayBeAlone(op *driver.Op) bool {
 	c := &op.Claim
 	switch {
 	case op.Kind == driver.OpRequest && c.Token == 0 && !c.Detached && len(c.Owner)+len(c.Value) <= longTogether:
-		return !d.notifier.awaits(c.Name)
+		return !d.following.awaits(c.Name)
 	case op.Kind == driver.OpRelease && c.Token != 0:
-		return !d.notifier.awaits(c.Name) && !d.requests.hasWakeLock(c.ID)
+		return !d.following.awaits(c.Name) && d.requests.wakeLane(c.ID) == nil
 	}
 	return false
 }

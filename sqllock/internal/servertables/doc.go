@@ -10,5 +10,6 @@
 // the client of a claim holds on a connection of its requests, and releases when the claim ends. The routine wait, on
 // a connection of its own, sleeps in the server until it gets the wake lock of the claim that is in its way, and then
 // looks at the tables, which are what counts: if there is no wake lock, or it is released for nothing, waiting is
-// only less prompt. In the routines a wake lock is a "bell", which hang takes and ring releases.
+// only less prompt. In the routines a wake lock is a "bell", which hang takes and ring releases. Where there is no
+// connection for that, and where a proxy lets others share the sessions, the client looks at the claims itself.
 package servertables

@@ -22,13 +22,12 @@ type Driver struct {
 	renewals    *pool   // where it has no connection, renewals go with the requests
 	bulk        *pool   // for long work, which requests should not wait for
 	delayed     *pool   // for requests that others should not wait for
+	sleeping    *pool   // for waiting
 	lockedRows  lockedRows
-	repairing   atomic.Bool  // wake locks, after renewals
+	retaking    atomic.Bool  // wake locks, after renewals
 	inspectTime atomic.Int64 // see there; less than that at first
-	sleepers    int          // for waiting
 	found       atomic.Int32 // how many locks in a row were free: see alone.go
-	idle        idleConns    // on which nobody waits just now
-	notifier    notifier
+	following   following
 	followers   driver.Followers
 	sweeper     sweeper
 	others      Others
@@ -67,16 +66,17 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 		dialect:  d,
 		endpoint: e,
 		keep:     s.Keep,
-		sleepers: cmp.Or(s.Waits, forWaiting),
 		others:   s.AlsoReap,
 		requests: newPool(e, q, cmp.Or(s.Connections, forRequests)),
 		renewals: newPool(e, q, forRenewals),
 		bulk:     newPool(e, q, forBulk),
 		delayed:  newPool(e, q, forDelayed),
+		sleeping: newPool(e, q, cmp.Or(s.Waits, forWaiting)),
+
+		following: newFollowing(),
 	}
 	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.changed
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
-	l.idle.open = func(ctx context.Context) (*conn, error) { return q.open(ctx, e) }
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -91,17 +91,15 @@ func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
 		d.followers.Close()
-		// The last sweep needs a connection. The end of the pools wakes those who wait, who leave theirs with idle.
-		d.sweeper.stop()
-		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed}
+		d.sweeper.stop() // the last sweep needs a connection
+		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed, d.sleeping}
 		for _, p := range pools {
 			p.refuse()
 		}
 		for _, p := range pools {
 			p.close()
 		}
-		d.notifier.close()
-		d.idle.close()
+		d.following.ended.Wait()
 		if d.owned != nil {
 			err = d.owned.Close()
 		}

@@ -34,5 +34,5 @@ func (d *Driver) inPassing() (context.Context, func()) {
 func (d *Driver) inspect(claims []driver.Claim) ([]answer, error) {
 	ctx, done := d.inPassing()
 	defer done()
-	return d.inquire(ctx, d.requests, affinity{}, claims, false)
+	return d.inquire(ctx, d.requests, claims, false)
 }

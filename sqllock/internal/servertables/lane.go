@@ -74,7 +74,7 @@ const grace = 2 * time.Second
 
 // closingGrace is how long a statement goes on after the driver was closed: to cut it off is an error in the server's
 // log.
-const closingGrace = 200 * time.Millisecond
+const closingGrace = longestWait + 200*time.Millisecond
 
 // run repeats attempt as long as the row is locked by another session.
 func run[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {

@@ -39,7 +39,7 @@ var MySQL = &Dialect{
 	ended:   endedByDelimiter,
 	helpers: []routine{
 		"shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "state", "hang",
-		"withdraw", "passany", "extend", "hangany",
+		"withdraw", "passany", "extend",
 	},
 	wakeLocks: 256,
 	limit:     dbms.StrictMode,

@@ -1,7 +1,6 @@
 package servertables
 
 import (
-	"context"
 	"database/sql"
 	"sync"
 )
@@ -25,20 +24,6 @@ func (q *quota) take(must bool) bool {
 	}
 	q.taken++
 	return true
-}
-
-// open opens a connection within the quota. The connection counts until it is closed.
-func (q *quota) open(ctx context.Context, e *endpoint) (*conn, error) {
-	if !q.take(false) {
-		return nil, errNoSpare
-	}
-	c, err := openConn(ctx, e)
-	if err != nil {
-		q.give()
-		return nil, err
-	}
-	c.closed = q.give
-	return c, nil
 }
 
 func (q *quota) give() {

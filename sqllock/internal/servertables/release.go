@@ -21,7 +21,7 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 		return err
 	})
 	if err == nil || errors.Is(err, driver.ErrGone) { // only now: while that is unknown, others must hear of the claim
-		d.notifier.forget(c)
+		d.following.forget(c)
 		d.releaseElsewhere(c)
 	}
 	return err

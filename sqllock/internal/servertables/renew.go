@@ -39,27 +39,31 @@ func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		return nil, err
 	}
 	d.extendSkipped(ctx, claims, answers)
-	d.repairWakeLocks(claims, answers)
 	results := make([]driver.Result, len(claims))
+	var bare []driver.Claim
 	for i, a := range answers {
 		r := driver.Result{Status: a.status, Err: a.err()}
+		d.settle(claims[i], a)
 		switch {
+		case a.outcome == isThere && !a.alone && len(bare) < retakeMost && d.requests.lacksWakeLocks(claims[i].ID):
+			bare = append(bare, claims[i])
+			bare[len(bare)-1].Token = a.status.Token
 		case a.outcome == nothing:
 			r.Err = errRowLocked
 		case a.outcome == isGone && claims[i].Token == 0: // it may not have been queued yet
 			r.Status, r.Err = d.request(ctx, claims[i])
 		}
-		d.notifier.answered(claims[i], r.Status, r.Err)
 		results[i] = r
 	}
+	d.retake(bare)
 	return results, nil
 }
 
 // extend renews what it can without waiting for rows that others have locked.
 func (d *Driver) extend(ctx context.Context, claims []driver.Claim) ([]answer, error) {
-	answers, err := d.inquire(ctx, d.renewals, affinity{}, claims, true)
+	answers, err := d.inquire(ctx, d.renewals, claims, true)
 	if errors.Is(err, errNoSpare) {
-		answers, err = d.inquire(ctx, d.requests, affinity{}, claims, true)
+		answers, err = d.inquire(ctx, d.requests, claims, true)
 	}
 	return answers, err
 }
@@ -100,11 +104,9 @@ func (d *Driver) extendSkipped(ctx context.Context, claims []driver.Claim, answe
 	}
 }
 
-// inquire asks about many claims in one round trip, and renews them if extend is true. In a lane that requests use it
-// takes wake locks, too. The claims are in one order, so that no two inquiries wait for each other.
-func (d *Driver) inquire(
-	ctx context.Context, p *pool, at affinity, claims []driver.Claim, extend bool,
-) ([]answer, error) {
+// inquire asks about many claims in one round trip, and renews them if extend is true. The claims are in one order, so
+// that no two inquiries wait for each other.
+func (d *Driver) inquire(ctx context.Context, p *pool, claims []driver.Claim, extend bool) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i
@@ -112,14 +114,14 @@ func (d *Driver) inquire(
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(strings.Compare(claims[a].Name, claims[b].Name), cmp.Compare(claims[a].Token, claims[b].Token))
 	})
-	return run(ctx, p, at, func(ctx context.Context, l *lane) ([]answer, error) {
-		answers := make([]answer, len(claims))
-		lines, take, n := &strings.Builder{}, make([]bool, len(claims)), 0
-		for _, i := range order {
-			take[i] = extend && l == at.lane && l.wakeLocks.wanted(claims[i].ID)
-			writeLine(lines, claims[i], take[i])
-		}
-		args := []any{strings.TrimSuffix(lines.String(), "\n"), extend}
+	lines := make([]string, len(claims))
+	for n, i := range order {
+		c := &claims[i]
+		lines[n] = fmt.Sprintf("%s %s %d %d", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(*c))
+	}
+	args := []any{strings.Join(lines, "\n"), extend}
+	return run(ctx, p, affinity{}, func(ctx context.Context, l *lane) ([]answer, error) {
+		answers, n := make([]answer, len(claims)), 0
 		err := l.conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
 			if n < len(order) {
 				answers[order[n]], err = readAnswer(scan)
@@ -130,19 +132,6 @@ func (d *Driver) inquire(
 		if err == nil && n != len(claims) {
 			err = fmt.Errorf("%d answers about %d claims", n, len(claims))
 		}
-		if err != nil {
-			return nil, err
-		}
-		l.wakeLocks.noted(claims, take, answers)
-		return answers, nil
+		return answers, err
 	})
-}
-
-// writeLine writes a claim as the routine reads it.
-func writeLine(b *strings.Builder, c driver.Claim, take bool) {
-	wakeLock := 0
-	if take {
-		wakeLock = 1
-	}
-	fmt.Fprintf(b, "%s %s %d %d %d\n", hex.EncodeToString([]byte(c.Name)), c.ID, c.Token, asked(c), wakeLock)
 }

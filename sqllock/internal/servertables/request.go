@@ -12,14 +12,13 @@ import (
 func (d *Driver) request(ctx context.Context, c driver.Claim) (st driver.Status, err error) {
 	for {
 		last := st
-		st, err = d.requestOnce(ctx, c)
+		st, err = d.requestOnce(ctx, c, !c.Detached)
 		if err != nil && last.Token != 0 && !errors.Is(err, driver.ErrGone) {
 			st, err = last, nil
 		} else if err == nil && !st.Granted && st.Retry == goesOn {
 			c.Token = max(c.Token, st.Token)
 			continue
 		}
-		d.notifier.answered(c, st, err)
 		if err == nil && c.Detached {
 			d.releaseElsewhere(c) // this client may not hear of the claim's end
 		}
@@ -50,13 +49,14 @@ func (d *Driver) takesWakeLocks(may bool) int {
 	return always
 }
 
-func (d *Driver) requestOnce(ctx context.Context, c driver.Claim) (driver.Status, error) {
+// requestOnce requests a claim, and takes wake locks for it where that is wanted and there is room.
+func (d *Driver) requestOnce(ctx context.Context, c driver.Claim, wakeLocks bool) (driver.Status, error) {
 	return atLock(ctx, d, c.Name, func(ctx context.Context, l *lane) (driver.Status, error) {
 		if st, err := d.requestAlone(ctx, l, c); err != nil || st.Granted {
 			d.sweeper.wrote.Store(true)
 			return st, err
 		}
-		take := !c.Detached && l.wakeLocks.wanted(c.ID)
+		take := wakeLocks && l.wakeLocks.wanted(c.ID)
 		when := d.takesWakeLocks(take)
 		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), when,

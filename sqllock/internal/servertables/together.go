@@ -57,11 +57,10 @@ func (d *Driver) tokensTogether(ctx context.Context, batch []driver.Op, places [
 // doneTogether is the result of an operation that was done.
 func (d *Driver) doneTogether(op *driver.Op, token uint64) (r driver.Result) {
 	if op.Kind == driver.OpRelease {
-		d.notifier.forget(op.Claim)
+		d.following.forget(op.Claim)
 		return r
 	}
 	r.Status = driver.Status{Token: token, Granted: true, TTL: fromMicros(micros(op.Claim.TTL))}
-	d.notifier.answered(op.Claim, r.Status, nil)
 	return r
 }
 

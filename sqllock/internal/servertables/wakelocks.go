@@ -1,6 +1,7 @@
 package servertables
 
 import (
+	"context"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -70,29 +71,19 @@ func (w *wakeLocks) held(id string) int64 {
 func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if taken && a.outcome == isThere {
-		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
-		return
-	}
 	old, held := w.byID[c.ID]
 	switch {
-	case !held:
-	case a.outcome == isGone:
+	case taken && a.outcome == isThere:
+		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
+	case held && a.outcome == isGone:
+		w.take(c.ID)
 		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtEnd})
 		if old.waits {
 			w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
 		}
-		w.take(c.ID)
 	case a.status.Granted && old.waits:
-		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
 		w.put(c.ID, wakeLock{name: old.name})
-	}
-}
-
-// noted is answered for many claims that were renewed. For one that has its lock to itself none are taken then.
-func (w *wakeLocks) noted(claims []driver.Claim, taken []bool, answers []answer) {
-	for i, a := range answers {
-		w.answered(claims[i], taken[i] && !a.alone, a)
+		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
 	}
 }
 
@@ -166,4 +157,68 @@ func (w *wakeLocks) takeStale() []staleWakeLock {
 	stale := w.stale
 	w.stale = nil
 	return stale
+}
+
+// wakeLane is the lane that has wake locks of a claim, or nil.
+func (p *pool) wakeLane(id string) *lane {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.lanes {
+		if l.wakeLocks.held(id) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// settle releases the wake locks that an answer about a claim has shown to be stale.
+func (d *Driver) settle(c driver.Claim, a answer) {
+	l := d.requests.wakeLane(c.ID)
+	if l == nil || !l.wakeLocks.isStale(c.ID, a) {
+		return
+	}
+	d.inBackground(func() {
+		inTurn(d.requests.open, d.requests, affinity{lane: l}, func(_ context.Context, l *lane) error {
+			l.wakeLocks.answered(c, false, a)
+			return nil
+		})
+	})
+}
+
+// releaseElsewhere releases the wake locks of a claim that is over, if another lane has them than the one that ended
+// it; and those of a claim that is left alone. Who renews such a claim takes them anew.
+func (d *Driver) releaseElsewhere(c driver.Claim) { d.settle(c, answer{outcome: isGone}) }
+
+// retake takes wake locks for claims that were renewed and have none: others have begun to wait for them since, or the
+// connection with the wake locks broke, or another client had them. A request of each does that, and nobody waits for
+// it.
+func (d *Driver) retake(claims []driver.Claim) {
+	if len(claims) == 0 || !d.retaking.CompareAndSwap(false, true) {
+		return
+	}
+	d.inBackground(func() {
+		defer d.retaking.Store(false)
+		for _, c := range claims {
+			ctx, done := d.inPassing()
+			d.requestOnce(ctx, c, true)
+			done()
+		}
+	})
+}
+
+// retakeMost bounds the claims for which wake locks are taken after a renewal: where none were to be had it tries again
+// after the next.
+const retakeMost = 32
+
+// lacksWakeLocks reports whether a claim has no wake locks, and a lane has room for them.
+func (p *pool) lacksWakeLocks(id string) (room bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.lanes {
+		if l.wakeLocks.held(id) > 0 {
+			return false
+		}
+		room = room || l.wakeLocks.wanted(id)
+	}
+	return room
 }

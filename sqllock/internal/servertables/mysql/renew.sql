@@ -1,8 +1,8 @@
 -- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, which is negative if the
--- claim is left alone, and 1 to hang up the claim's bells, with spaces between them, and whether to renew. Returns for each line
--- an answer (0 the state follows, 1 gone, 3 nothing is known, 4 as request does) and the state. Where somebody has a row locked it does not wait,
--- since the other claims have nothing to do with that: of this one nothing is known. Each statement is about all claims: one
--- that was renewed is known by its deadline. Who is first or last in a queue is read from its ends, however long it is.
+-- claim is left alone, with spaces between them, and whether to renew. Returns for each line an answer (0 the state follows, 1
+-- gone, 3 nothing is known, 4 as request does) and the state. Where somebody has a row locked it does not wait, since the other
+-- claims have nothing to do with that: of this one nothing is known. Each statement is about all claims: one that was renewed is
+-- known by its deadline. Who is first or last in a queue is read from its ends, however long it is.
 CREATE PROCEDURE holdfast1_renew(p_claims LONGTEXT CHARACTER SET ascii, p_extend TINYINT) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_now BIGINT;
@@ -21,9 +21,6 @@ BEGIN
 	SET v_now = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
 	IF p_extend THEN
 		CALL holdfast1_extend(v_claims, v_busy, v_now);
-		IF LOCATE(' 1\n', CONCAT(p_claims, '\n')) > 0 THEN
-			CALL holdfast1_hangany(v_claims, v_busy, v_now);
-		END IF;
 	END IF;
 	SELECT
 		CASE

@@ -1,8 +1,7 @@
 -- Renews claims, or only looks at them. Takes lines of name in hexadecimal, ID, token or 0, TTL, which is negative if the
--- claim is left alone, and 1 to hang up the claim's bells, with spaces between them and sorted by name and token, and whether
--- to renew. Returns for each line an answer (0 the state follows, 1 gone, 3 nothing is known, 4 as request
--- does) and the state. Where somebody
--- has a row locked it does not wait, since the other claims have nothing to do with that: of this one nothing is known.
+-- claim is left alone, with spaces between them and sorted by name and token, and whether to renew. Returns for each line an
+-- answer (0 the state follows, 1 gone, 3 nothing is known, 4 as request does) and the state. Where somebody has a row locked it
+-- does not wait, since the other claims have nothing to do with that: of this one nothing is known.
 CREATE FUNCTION holdfast1_renew(p_claims text, p_extend boolean)
 RETURNS TABLE (answer integer, token bigint, granted boolean, ttl bigint, retry bigint, contended boolean, revoked boolean)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -83,9 +82,6 @@ BEGIN
 		END IF;
 		SELECT * INTO retry, contended FROM holdfast1_place(v_name, v_claim.token, v_claim.granted, v_now);
 		RETURN QUERY SELECT 0, v_claim.token, v_claim.granted, v_claim.ttl, retry, contended, v_claim.revoked;
-		IF v_part[5] = '1' THEN
-			PERFORM holdfast1_hang(v_id, NOT v_claim.granted AND v_claim.weight < v_claim.units);
-		END IF;
 	END LOOP;
 END
 $$;
