@@ -21,6 +21,7 @@ func testLogStaysQuiet(t *testing.T, s Store) {
 	holder, waiter := s.client(t), s.client(t)
 	held := request(t, holder, mutex(t.Name()), true)
 	next := request(t, waiter, mutex(t.Name()), false)
+	held = request(t, holder, held, true) // now it has a wake lock, on which the next one sleeps
 	noise := regexp.MustCompile(s.Noise)
 	before := len(noise.FindAllString(s.Log(t), -1))
 	var all sync.WaitGroup
