@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -19,7 +18,6 @@ type Driver struct {
 	owned   *sql.DB // to be closed with the driver, or nil
 	dialect *Dialect
 	table   string
-	endings atomic.Int64 // of claims
 
 	patient chan struct{} // holds as many as have a connection and are no holders
 
@@ -93,7 +91,6 @@ func (d *Driver) Traits() driver.Traits {
 // Close implements [driver.Driver].
 func (d *Driver) Close() (err error) {
 	d.closing.Do(func() {
-		d.sweepAtLast()
 		d.end()
 		d.followers.Close()
 		if d.owned != nil {

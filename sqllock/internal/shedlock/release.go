@@ -2,6 +2,7 @@ package shedlock
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -24,10 +25,16 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 		if err == nil && !freed {
 			err = conn.end(ctx, v)
 		}
-		conn.sweep(ctx)
+		if rand.N(sweepEvery) == 0 {
+			_, _ = conn.do(ctx, "sweep", values{}) // the next one sweeps what this one left
+		}
 		return err
 	})
 }
+
+// sweepEvery is the number of releases of which one deletes what is left of claims. Which one is left to chance, because
+// many clients release one lock in their lives.
+const sweepEvery = 50
 
 // end notes the end of a claim that did not have the lock. Without a token the claim may get the lock until its end is
 // noted, and not after that, so it is freed once more.

@@ -63,11 +63,11 @@ func TestNothingStays(t *testing.T) {
 			if s.Name == "postgres" {
 				old = strings.Replace(old, "name", "encode(name, 'escape')", 1)
 			}
-			for end := time.Now().Add(patience); ask(old) > 0; once("later") {
-				if time.Now().After(end) {
-					t.Fatal("claims stay for ever")
+			for lives := 0; ask(old) > 0; lives++ { // one in fifty sweeps, once the TTLs are over
+				if lives == 1000 {
+					t.Fatalf("%d clients have left old rows", lives)
 				}
-				time.Sleep(100 * time.Millisecond) // until the TTLs are over
+				once("later")
 			}
 		})
 	}
