@@ -52,26 +52,21 @@ func reapRows(
 	if err != nil || kind == dbms.SQLite {
 		return nil, "", err
 	}
-	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return nil, "", err
-	}
-	defer dbms.RollBack(ctx, conn, tx) // nothing, once it was committed
 	s, last := rowScripts[kind == dbms.Postgres], ""
-	err = tx.QueryRowContext(ctx, s.page(from)).Scan(&last)
-	if errors.Is(err, sql.ErrNoRows) || dbms.NoTable(err) {
+	err = dbms.InTx(ctx, conn, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, s.page(from)).Scan(&last)
+		if err == nil {
+			names, err = texts(tx.QueryContext(ctx, s.old(from, last, age)))
+		}
+		if err == nil && len(names) > 0 {
+			_, err = tx.ExecContext(ctx, s.dropAll(names))
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || dbms.NoTable(err):
 		return nil, "", nil
-	}
-	if err == nil {
-		names, err = texts(tx.QueryContext(ctx, s.old(from, last, age)))
-	}
-	if err == nil && len(names) > 0 {
-		_, err = tx.ExecContext(ctx, s.dropAll(names))
-	}
-	if err == nil {
-		err = dbms.Commit(ctx, conn, tx)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, "", err
 	}
 	return names, last + "\x00", nil // no name lies between

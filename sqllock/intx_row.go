@@ -114,37 +114,35 @@ func (l *txLock) args() []any {
 // be there, and was skipped because it is taken. makeRow looks first, because an INSERT of a row that is taken would
 // wait for it, and so would one of a row that somebody else is making.
 func (l *txLock) makeRow(ctx context.Context, conn *sql.Conn) (again bool, err error) {
-	tx, err := conn.BeginTx(ctx, l.isolation())
-	if err != nil {
-		return false, l.failed(ctx, err)
-	}
-	defer dbms.RollBack(ctx, conn, tx)        // nothing, once it was committed
-	look, isTaken := l.find(), !l.how.waits() // if there is a row
-	switch {
-	case l.how.waits():
-	case l.kind == dbms.Postgres:
-		if _, err := tx.ExecContext(ctx, limitMaking); err != nil {
-			return l.repeats(err), l.failed(ctx, err)
+	err = dbms.InTx(ctx, conn, func(tx *sql.Tx) error {
+		look, found := l.find(), errNoRow // if there is a row, somebody else has made it
+		switch {
+		case l.how.waits():
+		case l.kind == dbms.Postgres:
+			found = errTaken
+			if _, err := tx.ExecContext(ctx, limitMaking); err != nil {
+				return err
+			}
+		default: // InnoDB shows what is being made to those who lock
+			look += " " + (l.how&^SkipLocked | NoWait).on(l.kind)
 		}
-	default: // InnoDB shows what is being made to those who lock
-		look, isTaken = look+" "+(l.how&^SkipLocked|NoWait).on(l.kind), false
-	}
-	var one int
-	switch err := tx.QueryRowContext(ctx, look, l.args()...).Scan(&one); {
-	case err == nil && isTaken:
+		var one int
+		err := tx.QueryRowContext(ctx, look, l.args()...).Scan(&one)
+		switch {
+		case err == nil:
+			return found
+		case errors.Is(err, sql.ErrNoRows):
+			_, err = tx.ExecContext(ctx, l.insert(), l.args()...)
+		}
+		return err
+	})
+	switch err {
+	case errTaken:
 		return false, l.notAcquired(errTaken)
-	case err == nil:
-		return true, l.notAcquired(errNoRow) // somebody else has made it
-	case !errors.Is(err, sql.ErrNoRows):
-		return l.repeats(err), l.failed(ctx, err)
+	case nil, errNoRow:
+		return true, l.notAcquired(errNoRow)
 	}
-	if _, err := tx.ExecContext(ctx, l.insert(), l.args()...); err != nil {
-		return l.repeats(err), l.failed(ctx, err)
-	}
-	if err := dbms.Commit(ctx, conn, tx); err != nil {
-		return l.repeats(err), l.failed(ctx, err)
-	}
-	return true, l.notAcquired(errNoRow)
+	return l.repeats(err), l.failed(ctx, err)
 }
 
 // limitMaking is for how long those who do not wait for a lock wait for somebody who makes its row on PostgreSQL.

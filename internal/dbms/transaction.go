@@ -34,6 +34,20 @@ func Commit(ctx context.Context, c *sql.Conn, tx *sql.Tx) error {
 	return err
 }
 
+// InTx runs f in a transaction of a connection, which sees what others have committed meanwhile, and commits it unless f
+// fails.
+func InTx(ctx context.Context, c *sql.Conn, f func(*sql.Tx) error) error {
+	tx, err := c.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer RollBack(ctx, c, tx) // nothing, once it was committed
+	if err := f(tx); err != nil {
+		return err
+	}
+	return Commit(ctx, c, tx)
+}
+
 // grace is how long the end of a transaction may take when the time for it is over: mostly it is there in an instant.
 const grace = time.Second
 
