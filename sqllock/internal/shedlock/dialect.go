@@ -106,18 +106,10 @@ func (d *Driver) statement(name string, v values) string {
 		"{ttl}", strconv.FormatInt(driver.Milliseconds(c.TTL)*1000, 10), "{token}", strconv.FormatUint(c.Token, 10),
 		"{alone}", strconv.FormatBool(c.Detached), "{state}", v.state,
 		"{age}", strconv.FormatInt(v.age.Microseconds(), 10),
-		"{prefix}", l.Bytes(v.begin), "{after}", l.after(v.after), "{page}", strconv.Itoa(listPage),
+		"{prefix}", l.Bytes(v.begin), "{after}", l.text(v.after), "{page}", strconv.Itoa(listPage),
 		"{from}", l.Bytes(d.key(v.begin)), "{before}", l.Bytes(dbms.End(d.key(v.begin))),
 		"{time}", l.time, "{now}", l.Now,
 	).Replace(text)
-}
-
-// after is whether the name of a row follows one in the order of its column.
-func (d *Dialect) after(name string) string {
-	if name == "" {
-		return "1 = 1"
-	}
-	return "s.name > " + d.text(name)
 }
 
 // Tables are the statements that make our table where it is missing.
