@@ -34,8 +34,8 @@ func Commit(ctx context.Context, c *sql.Conn, tx *sql.Tx) error {
 	return err
 }
 
-// InTx runs f in a transaction of a connection, which sees what others have committed meanwhile, and commits it unless f
-// fails.
+// InTx runs f in a transaction of a connection, which sees what others have committed meanwhile, and commits it unless
+// f fails.
 func InTx(ctx context.Context, c *sql.Conn, f func(*sql.Tx) error) error {
 	tx, err := c.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {

@@ -32,8 +32,8 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 	})
 }
 
-// sweepEvery is the number of releases of which one deletes what is left of claims. Which one is left to chance, because
-// many clients release one lock in their lives.
+// sweepEvery is the number of releases of which one deletes what is left of claims. Which one is left to chance,
+// because many clients release one lock in their lives.
 const sweepEvery = 50
 
 // end notes the end of a claim that did not have the lock. Without a token the claim may get the lock until its end is
