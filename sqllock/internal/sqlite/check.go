@@ -24,13 +24,13 @@ func (d *Driver) Check(ctx context.Context, brief bool) ([]driver.Finding, error
 	}
 	var version, journal string
 	var synchronous int
-	err = d.transact(ctx, func(t *tx) error {
+	err = d.transact(ctx, func(t *tx) {
 		t.lasts = true
-		return errors.Join(
+		t.fail(errors.Join(
 			d.conn.QueryRowContext(t.ctx, "SELECT sqlite_version()").Scan(&version),
 			d.conn.QueryRowContext(t.ctx, "PRAGMA journal_mode").Scan(&journal),
 			d.conn.QueryRowContext(t.ctx, "PRAGMA synchronous").Scan(&synchronous),
-		)
+		))
 	})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -87,14 +86,12 @@ func (c *client) wake(other, claim string) {
 		return
 	}
 	defer fifo.Close()
-	conn, err := fifo.SyscallConn()
-	if err != nil {
-		return
+	if conn, err := fifo.SyscallConn(); err == nil {
+		_ = conn.Write(func(fd uintptr) (done bool) {
+			syscall.Write(int(fd), []byte(claim+"\n")) // so short a write is done in one piece, or not at all
+			return true
+		})
 	}
-	_ = conn.Write(func(fd uintptr) (done bool) {
-		syscall.Write(int(fd), []byte(claim+"\n")) // so short a write is done in one piece, or not at all
-		return true
-	})
 }
 
 // watch has notify called with the ID of a client when that has died.
@@ -107,12 +104,15 @@ func (c *client) watch(id string) {
 	}
 }
 
-// awaitDeath ends with our client, too, and at once where the FIFO cannot be opened.
+// awaitDeath ends with our client, too, and at once where the FIFO cannot be opened. When nobody reads a FIFO any
+// more the system tells those who have it open for writing, as an error that they could read.
 func (c *client) awaitDeath(id string) {
 	fifo, err := c.folder.openFIFO(id, os.O_WRONLY)
 	if err == nil {
 		stop := context.AfterFunc(c.life, func() { fifo.Close() })
-		awaitReaders(fifo, func() bool { return c.folder.isDead(id) })
+		if conn, err := fifo.SyscallConn(); err == nil {
+			_ = conn.Read(func(uintptr) bool { return c.folder.isDead(id) })
+		}
 		for !c.folder.isDead(id) && driver.Sleep(c.life, pollPause) == nil { // where the system says nothing of readers
 		}
 		stop()
@@ -124,19 +124,6 @@ func (c *client) awaitDeath(id string) {
 	if c.life.Err() == nil && c.folder.isDead(id) {
 		c.notify(id)
 	}
-}
-
-// awaitReaders returns when nobody reads a FIFO any more, or it is closed. The system tells those who have it open
-// for writing, as an error that they could read.
-func awaitReaders(fifo *os.File, areGone func() bool) {
-	if conn, err := fifo.SyscallConn(); err == nil {
-		_ = conn.Read(func(uintptr) bool { return areGone() })
-	}
-}
-
-// others returns the clients that have a FIFO, except this one.
-func (c *client) others() []string {
-	return slices.DeleteFunc(c.folder.clients(), func(id string) bool { return id == c.id })
 }
 
 // leave ends the client, unless a child keeps its FIFO open. The FIFO is removed if nothing in the database refers

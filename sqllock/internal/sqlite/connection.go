@@ -183,26 +183,8 @@ func (c *connection) untilFree(ctx context.Context, f func() error) error {
 	}
 }
 
-// prepared returns a statement, which is prepared when it is first used.
-func (c *connection) prepared(ctx context.Context, name statement) (*sql.Stmt, error) {
-	if stmt, ok := c.statements[name]; ok {
-		return stmt, nil
-	}
-	stmt, err := c.PrepareContext(ctx, text(name))
-	if err == nil {
-		c.statements[name] = stmt
-	}
-	return stmt, err
-}
-
-// retire waits until nobody uses the connection, and takes it for close: nobody gets it any more.
-func (c *connection) retire() {
-	c.end(driver.ErrClosed)
-	<-c.free
-}
-
-// close drops a connection that has retired. It does not go back to the caller's pool, because our pragmas are set
-// on it.
+// close drops a connection that nobody gets any more. It does not go back to the caller's pool, because our pragmas
+// are set on it.
 func (c *connection) close() error {
 	var errs []error
 	for _, stmt := range c.statements {

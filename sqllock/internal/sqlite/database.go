@@ -13,6 +13,7 @@ import (
 // A database is a file with what SQLite and its clients keep beside it.
 type database struct {
 	path   string
+	place  string // of the folder in which its clients find each other
 	share  share
 	files  map[string]fs.FileInfo // the database and, once it is in use, what SQLite keeps beside it
 	folder *folder                // of the clients; nil until it is known
@@ -27,11 +28,9 @@ func openDatabase(path string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &database{path: path, share: shareOf(info), files: map[string]fs.FileInfo{path: info}}, nil
+	files := map[string]fs.FileInfo{path: info}
+	return &database{path: path, place: path + ".clients", share: shareOf(info), files: files}, nil
 }
-
-// folderPath is where the clients of a database find each other.
-func (db *database) folderPath() string { return db.path + ".clients" }
 
 // noteSideFiles notes what SQLite keeps beside the database. These files stay for as long as we use it.
 func (db *database) noteSideFiles() {
@@ -47,13 +46,12 @@ func (db *database) noteSideFiles() {
 func (db *database) check() error {
 	for path, opened := range db.files {
 		info, err := os.Stat(path)
-		switch {
-		case err == nil && os.SameFile(info, opened):
-		case err == nil || errors.Is(err, fs.ErrNotExist):
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !os.SameFile(info, opened) {
 			return fmt.Errorf("%w: %s was removed or replaced while it was in use; restart the programs that use it",
 				driver.ErrRefused, path)
-		default:
-			return err
 		}
 	}
 	return nil

@@ -45,15 +45,14 @@ func (d *Driver) doTogether(ctx context.Context, batch []driver.Op, results []dr
 	if !slices.ContainsFunc(batch, func(op driver.Op) bool { return inTables.Has(op.Kind) }) {
 		return nil
 	}
-	return d.transact(ctx, func(t *tx) error {
+	return d.transact(ctx, func(t *tx) {
 		d.writes += len(batch) - 1
 		for i := range batch {
-			results[i] = t.do(&batch[i])
-			if err := results[i].Err; !driver.IsAnswer(err) {
-				return spoiled(err, len(batch))
+			if results[i] = t.do(&batch[i]); t.err != nil {
+				t.err = spoiled(t.err, len(batch))
+				return
 			}
 		}
-		return nil
 	})
 }
 
@@ -67,7 +66,7 @@ func spoiled(err error, batch int) error {
 	return fmt.Errorf("%w: %w", driver.ErrBatchRejected, err)
 }
 
-// do does one operation. An error that is an answer leaves nothing half done.
+// do does one operation. The error in its result is an answer, which leaves nothing half done.
 func (t *tx) do(op *driver.Op) (r driver.Result) {
 	c := op.Claim
 	switch op.Kind {
@@ -82,11 +81,11 @@ func (t *tx) do(op *driver.Op) (r driver.Result) {
 	case driver.OpSetValue:
 		r.Err = t.setValue(c, op.Value)
 	case driver.OpValue:
-		if r.Value, r.Err = t.value(c.Name); r.Value.Text == "" {
+		if r.Value = t.value(c.Name); r.Value.Text == "" {
 			r.Value = driver.Value{}
 		}
 	case driver.OpQueue:
-		r.Queue, r.Err = t.queue(c.Name, op.Most)
+		r.Queue = t.queue(c.Name, op.Most)
 	}
 	return r
 }

@@ -52,7 +52,7 @@ func (d *Driver) prepare(ctx context.Context) (err error) {
 	if d.database, err = prepare(ctx, d.conn, d.clock); err != nil {
 		return err
 	}
-	if f, err := openFolder(d.database.folderPath(), d.database.share); err == nil {
+	if f, err := openFolder(d.database.place, d.database.share); err == nil {
 		d.use(f)
 	} // else setUp makes it, or finds out what is wrong
 	if err := d.setUp(ctx); err != nil {
@@ -87,7 +87,8 @@ func (d *Driver) Close() error {
 }
 
 func (d *Driver) close() error {
-	d.conn.retire() // before it asks: what is requested meanwhile would be a claim of a client without files
+	d.conn.end(driver.ErrClosed)
+	<-d.conn.free // before it asks: what is requested meanwhile would be a claim of a client without files
 	forget := d.traits.Store != "" && !d.hasClaims()
 	err := d.conn.close()
 	d.client.leave(forget)
@@ -100,21 +101,21 @@ func (d *Driver) close() error {
 	return err
 }
 
-// hasClaims reports whether something in the database refers to this client, whose connection has retired.
+// hasClaims reports whether something in the database refers to this client, whose connection nobody else gets any
+// more.
 func (d *Driver) hasClaims() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	var found *row
 	t := &tx{d: d}
-	look := func(t *tx) (err error) {
-		if err = t.open(); err == nil {
-			found, err = t.first(claimsOf, d.client.id, 1)
-		}
-		return err
+	look := func(t *tx) {
+		t.open()
+		found = t.first("of_client", d.client.id, 1)
 	}
-	err := d.conn.untilFree(ctx, func() error {
+	once := func() error {
 		return d.conn.once(ctx, func(ctx context.Context) error { return t.run(ctx, look) }, func() {})
-	})
+	}
+	err := d.conn.inTurn(ctx, func() {}, once)
 	return err != nil || found != nil
 }
 

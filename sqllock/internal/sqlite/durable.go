@@ -44,11 +44,3 @@ func (c *connection) synchronize(ctx context.Context, level string, once func() 
 
 // outlives notes that a transaction changes a claim, which may be one that outlives the boot.
 func (t *tx) outlives(r row) { t.lasts = t.lasts || r.Detached }
-
-// ready is the end of a transaction before its commit.
-func (t *tx) ready() error {
-	if t.lasts && t.d.conn.synchronous != full {
-		return errLasts
-	}
-	return nil
-}

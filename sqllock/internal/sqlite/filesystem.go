@@ -15,15 +15,15 @@ func refuseNetwork(path string) error {
 	if err != nil {
 		return fmt.Errorf("find out the file system of %s: %w", folder, err)
 	}
-	return refuse(folder, name, network)
+	if network {
+		return refusal(folder, name)
+	}
+	return nil
 }
 
-func refuse(folder, name string, network bool) error {
-	if !network {
-		return nil
-	}
+func refusal(folder, fileSystem string) error {
 	return fmt.Errorf("%w: %s is on %s, where locks cannot be trusted;"+
-		" use a folder on a local disk, or another backend for several machines", driver.ErrRefused, folder, name)
+		" use a folder on a local disk, or another backend for several machines", driver.ErrRefused, folder, fileSystem)
 }
 
 // isOnServer reports whether a volume of Windows is a folder of a server: \\SERVER\FOLDER, or \\?\UNC\SERVER\FOLDER.

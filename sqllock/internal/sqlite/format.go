@@ -14,55 +14,47 @@ const format = 1
 // before, or clients that come together after a boot would take each other for those of another boot, and refuse to
 // work.
 func (d *Driver) setUp(ctx context.Context) error {
-	return d.change(ctx, func(t *tx) error {
+	return d.change(ctx, func(t *tx) {
 		if d.database.folder == nil {
-			f, err := makeFolder(d.database.folderPath(), d.database.share)
+			f, err := makeFolder(d.database.place, d.database.share)
 			if err != nil {
-				return err
+				t.fail(err)
+				return
 			}
 			d.use(f)
 		}
-		if err := t.setUpTables(); err != nil {
-			return err
+		if t.setUpTables(); t.err == nil {
+			t.fail(d.client.join(d.database.folder))
 		}
-		if err := d.client.join(d.database.folder); err != nil {
-			return err
+		if t.err == nil {
+			t.sweep()
 		}
-		return t.sweep()
 	})
 }
 
-func (t *tx) setUpTables() error {
+func (t *tx) setUpTables() {
 	var exist bool
-	if _, err := t.get(hasStore, nil, &exist); err != nil {
-		return err
+	if t.get("has_store", nil, &exist); exist {
+		t.open()
+		return
 	}
-	if exist {
-		return t.open()
-	}
-	if err := t.script(makeTables); err != nil { // if clients live, they are those of a file that was removed
-		return err
-	}
-	return t.setBoot()
+	t.script("tables") // if clients live, they are those of a file that was removed
+	t.setBoot()
 }
 
 // open refuses a file that is not the one that was opened, or whose tables are in another format. After a boot it
 // ends what did not survive that.
-func (t *tx) open() error {
-	if err := t.d.database.check(); err != nil {
-		return err
-	}
+func (t *tx) open() {
+	t.fail(t.d.database.check())
 	var found int
 	var boot string
-	if _, err := t.get(readStore, nil, &found, &boot, &t.began, &t.base, &t.floor); err != nil {
-		return err
-	}
+	t.get("store", nil, &found, &boot, &t.began, &t.base, &t.floor)
 	switch {
+	case t.err != nil:
 	case found != format:
-		return fmt.Errorf("%w: %s is in format %d, and this program knows format %d; run the same version of "+
-			"holdfast everywhere, or name another file", driver.ErrRefused, t.d.database.path, found, format)
+		t.fail(fmt.Errorf("%w: %s is in format %d, and this program knows format %d; run the same version of "+
+			"holdfast everywhere, or name another file", driver.ErrRefused, t.d.database.path, found, format))
 	case boot != t.d.clock:
-		return t.changeBoot()
+		t.changeBoot()
 	}
-	return nil
 }

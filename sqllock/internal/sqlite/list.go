@@ -10,17 +10,15 @@ import (
 )
 
 // queue reads the first claims on a lock that count, or all if most is 0.
-func (t *tx) queue(name string, most int) (entries []driver.Entry, err error) {
-	if _, err := t.settle(name, whole); err != nil {
-		return nil, err
-	}
-	err = t.rows(queueOf, []any{[]byte(name)}, func(r row) bool {
+func (t *tx) queue(name string, most int) (entries []driver.Entry) {
+	t.settle(name, whole)
+	t.rows("queue", []any{[]byte(name)}, func(r row) bool {
 		if t.isAlive(r) {
 			entries = append(entries, r.entry(t.now))
 		}
 		return most == 0 || len(entries) < most
 	})
-	return entries, err
+	return entries
 }
 
 // listPage is how many claims a transaction of List looks at.
@@ -32,11 +30,7 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 		var last string // of those that were yielded: the claims of a lock may be on several pages
 		for p := (page{name: []byte(prefix), token: math.MinInt64, more: true}); p.more; {
 			before := p
-			err := d.transact(ctx, func(t *tx) (err error) {
-				p, err = t.page(before, prefix)
-				return err
-			})
-			if err != nil {
+			if err := d.transact(ctx, func(t *tx) { p = t.page(before, prefix) }); err != nil {
 				yield("", err)
 				return
 			}
@@ -60,25 +54,23 @@ type page struct {
 }
 
 // page reads the page that follows another one.
-func (t *tx) page(before page, prefix string) (p page, err error) {
+func (t *tx) page(before page, prefix string) (p page) {
 	looked := 0
 	args := []any{before.name, before.token, listPage, int64(t.now)}
-	err = t.each(pageOf, args, func(scan func(...any) error) (bool, error) {
+	t.each("page", args, func(scan func(...any)) bool {
 		var client string
 		var detached, lasts bool
-		if err := scan(&p.name, &p.token, &client, &detached, &lasts); err != nil {
-			return false, err
-		}
+		scan(&p.name, &p.token, &client, &detached, &lasts)
 		name := string(p.name)
 		if !strings.HasPrefix(name, prefix) {
-			return false, nil
+			return false
 		}
 		if lasts && (detached || t.clientIsAlive(client)) {
 			p.names = append(p.names, name)
 		}
 		looked++
 		p.more = looked == listPage
-		return true, nil
+		return true
 	})
-	return p, err
+	return p
 }

@@ -26,10 +26,9 @@ func (d *Driver) listen(ctx context.Context, c driver.Claim, moved func()) (stop
 
 // hasMoved reports whether a granted claim was revoked, or has ended.
 func (d *Driver) hasMoved(ctx context.Context, c driver.Claim) (moved bool, err error) {
-	err = d.transact(ctx, func(t *tx) error {
-		r, err := t.find(c)
-		moved = err == nil && r.revoked
-		return err
+	err = d.transact(ctx, func(t *tx) {
+		r := t.find(c)
+		moved = r != nil && r.revoked
 	})
 	if errors.Is(err, driver.ErrGone) {
 		return true, nil

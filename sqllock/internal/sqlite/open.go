@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -67,7 +68,10 @@ func pathOf(u *url.URL) (string, error) {
 		return "", errors.New("a ~ stands for a home only where a shell reads it; write the path from / on, " +
 			"or file:./~ for a file whose name begins so")
 	}
-	return filepath.Abs(ofSystem(path))
+	if runtime.GOOS == "windows" && len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		path = path[1:] // /C:/locks.db is C:\locks.db
+	}
+	return filepath.Abs(filepath.FromSlash(path))
 }
 
 // making keeps others in this process from opening a file while makeFile has it open: when a process closes a file

@@ -28,14 +28,10 @@ func prepare(ctx context.Context, c *connection, boot string) (*database, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseNetwork(path); err != nil {
-		return nil, err
-	}
-	if err := refuseSecondName(path); err != nil {
-		return nil, err
-	}
-	if err := refuseLinked(path); err != nil {
-		return nil, err
+	for _, refuse := range []func(string) error{refuseNetwork, refuseSecondName, refuseLinked} {
+		if err := refuse(path); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.setPragmas(ctx, boot); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

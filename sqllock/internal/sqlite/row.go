@@ -22,29 +22,29 @@ func (r row) entry(now time.Duration) driver.Entry {
 }
 
 // scanRow reads the columns that all statements about claims return.
-func scanRow(scan func(...any) error) (row, error) {
+func scanRow(scan func(...any)) row {
 	r := row{Claim: driver.Claim{Queue: true}}
 	var token int64
 	var name, owner, value []byte
-	err := scan(&name, &token, &r.ID, &r.Weight, &r.Limit, (*int64)(&r.TTL), (*int64)(&r.deadline), &r.since,
+	scan(&name, &token, &r.ID, &r.Weight, &r.Limit, (*int64)(&r.TTL), (*int64)(&r.deadline), &r.since,
 		&r.client, &r.Detached, &r.granted, &r.revoked, &owner, &value)
 	r.Name, r.Token, r.Owner, r.Value = string(name), uint64(token), string(owner), string(value)
-	return r, err
+	return r
 }
 
 // rows reads claims until f returns false.
-func (t *tx) rows(s statement, args []any, f func(row) bool) error {
-	return t.each(s, args, func(scan func(...any) error) (bool, error) {
-		r, err := scanRow(scan)
-		return err == nil && f(r), err
+func (t *tx) rows(s statement, args []any, f func(row) bool) {
+	t.each(s, args, func(scan func(...any)) bool {
+		r := scanRow(scan)
+		return t.err == nil && f(r)
 	})
 }
 
 // first reads one claim; nil when there is none.
-func (t *tx) first(s statement, args ...any) (found *row, err error) {
-	err = t.rows(s, args, func(r row) bool {
+func (t *tx) first(s statement, args ...any) (found *row) {
+	t.rows(s, args, func(r row) bool {
 		found = &r
 		return false
 	})
-	return found, err
+	return found
 }

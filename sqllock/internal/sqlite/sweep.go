@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -46,36 +47,24 @@ func (d *Driver) sweepIsDue() bool {
 
 // sweep takes one step of a sweep. It also corrects what is noted of our boot, since the wall clock may have been
 // set.
-func (t *tx) sweep() error {
-	if err := t.noteBegan(); err != nil {
-		return err
-	}
-	s := sweep{keep: t.d.keep, clients: drawn(t.d.client.others()), last: t.d.swept}
-	_, err := s.step(t)
+func (t *tx) sweep() {
+	t.noteBegan()
+	s := sweep{keep: t.d.keep, clients: t.d.others(), last: t.d.swept}
+	s.step(t)
 	t.d.swept = s.last
-	return err
 }
 
 // step removes some, and reports whether there may be more.
-func (s *sweep) step(t *tx) (more bool, err error) {
-	if err := s.dead(t); err != nil {
-		return false, err
-	}
-	claims, err := t.endAll(expired, int64(t.now-s.age), sweepMost)
-	if err != nil {
-		return false, err
-	}
+func (s *sweep) step(t *tx) (more bool) {
+	s.dead(t)
+	claims := t.endAll("expired", int64(t.now-s.age), sweepMost)
 	for _, c := range claims {
 		s.note("expired claim", c.Name)
 	}
-	if err := t.exec(sweepEnds, int64(t.now), sweepMost); err != nil {
-		return false, err
-	}
-	if err := t.exec(sweepValues, sweepMost); err != nil {
-		return false, err
-	}
-	err = s.fences(t)
-	return len(s.clients) > 0 || len(claims) == sweepMost || s.last.token != 0, err
+	t.exec("sweep_ends", int64(t.now), sweepMost)
+	t.exec("sweep_values", sweepMost)
+	s.fences(t)
+	return len(s.clients) > 0 || len(claims) == sweepMost || s.last.token != 0
 }
 
 func (s *sweep) note(kind, name string) {
@@ -84,68 +73,70 @@ func (s *sweep) note(kind, name string) {
 
 // dead ends the claims of clients that died and left a FIFO. That is removed after the commit: as long as claims
 // refer to a client, its FIFO has to tell that it is dead. A client may have died with thousands of claims.
-func (s *sweep) dead(t *tx) error {
+func (s *sweep) dead(t *tx) {
 	most := sweepMost
 	for range min(sweepPeers, len(s.clients)) {
 		id := s.clients[0]
 		if !t.clientIsAlive(id) {
-			ended, err := t.endAll(claimsOf, id, most)
-			if most -= len(ended); err != nil || most == 0 {
-				return err
+			if most -= len(t.endAll("of_client", id, most)); most == 0 {
+				return
 			}
 			t.departed = append(t.departed, id)
 			s.note("file of a client that is gone", "")
 		}
 		s.clients = s.clients[1:]
 	}
-	return nil
 }
 
 // endAll ends the claims that a statement finds, and grants what that makes grantable.
-func (t *tx) endAll(s statement, args ...any) (ended []row, err error) {
-	if err := t.rows(s, args, func(r row) bool { ended = append(ended, r); return true }); err != nil {
-		return nil, err
-	}
+func (t *tx) endAll(s statement, args ...any) (ended []row) {
+	t.rows(s, args, func(r row) bool { ended = append(ended, r); return true })
 	for _, r := range ended {
-		if err := t.end(r, false); err != nil {
-			return nil, err
-		}
+		t.end(r, false)
 	}
 	for i, r := range ended {
-		if i > 0 && r.Name == ended[i-1].Name {
-			continue
-		}
-		if _, err := t.settle(r.Name, nil); err != nil {
-			return nil, err
+		if i == 0 || r.Name != ended[i-1].Name {
+			t.settle(r.Name, nil)
 		}
 	}
-	return ended, nil
+	return ended
 }
 
 // fences looks at old tokens, and removes those of locks that have no claims. It goes on from where the last step
 // was because locks that are held for long keep their old tokens, and would be all that is ever looked at.
-func (s *sweep) fences(t *tx) error {
+func (s *sweep) fences(t *tx) {
 	var next fence
 	some := []any{s.last.token, s.last.name, time.Now().Add(-s.keep).UnixMicro(), sweepLooks}
-	if _, err := t.get(lastOfFences, some, &next.token, &next.name); err != nil {
-		return err
-	}
-	err := t.each(sweepFences, some, func(scan func(...any) error) (bool, error) {
+	t.get("last_of_fences", some, &next.token, &next.name)
+	t.each("sweep_fences", some, func(scan func(...any)) bool {
 		var name []byte
-		err := scan(&name)
+		scan(&name)
 		s.note("last token", string(name))
-		return true, err
+		return true
 	})
 	s.last = next
-	return err
 }
 
-// drawn returns as many clients as one step looks at, beginning with one that is drawn at random: files of other
-// users may not be ours to remove, and must not be all that is ever looked at.
-func drawn(clients []string) []string {
-	if len(clients) <= sweepPeers {
-		return clients
+// Reap implements [driver.Reaper]: it does at once and completely what sweeps do bit by bit.
+func (d *Driver) Reap(ctx context.Context, age time.Duration) ([]driver.Leftover, error) {
+	s := sweep{age: age, keep: age, clients: d.others()}
+	for more := true; more; {
+		before := s
+		err := d.transact(ctx, func(t *tx) {
+			s = before // also when the transaction is begun again
+			more = s.step(t)
+		})
+		if err != nil {
+			return before.removed, err
+		}
 	}
-	from := rand.N(len(clients))
-	return slices.Concat(clients[from:], clients[:from])[:sweepPeers]
+	return s.removed, nil
+}
+
+// others returns the clients that have a FIFO, except ours, beginning with one that is drawn at random: files of
+// other users may not be ours to remove, and must not be all that is ever looked at.
+func (d *Driver) others() []string {
+	others := slices.DeleteFunc(d.database.folder.clients(), func(id string) bool { return id == d.client.id })
+	from := rand.N(len(others) + 1)
+	return slices.Concat(others[from:], others[:from])
 }

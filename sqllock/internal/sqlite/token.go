@@ -11,15 +11,13 @@ const reserve = 10_000_000
 // on the disk, or is on the disk itself before anybody learns of it; and after another boot all tokens are greater than
 // the floor was. To set the floor anew, also to a lesser one after the clock was set back, is to wait for the disk,
 // and so for all rows from before.
-func (t *tx) token(name string) (token int64, err error) {
+func (t *tx) token(name string) (token int64) {
 	now := max(time.Now().UnixMicro(), t.base+1)
 	if now > t.floor || t.floor > now+reserve {
 		t.floor, t.lasts = now+reserve, true
-		if err := t.exec(setFloor, t.floor); err != nil {
-			return 0, err
-		}
+		t.exec("set_floor", t.floor)
 	}
-	_, err = t.get(nextToken, []any{[]byte(name), now}, &token)
+	t.get("fence", []any{[]byte(name), now}, &token)
 	t.lasts = t.lasts || token > t.floor
-	return token, err
+	return token
 }

@@ -31,9 +31,7 @@ func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error
 		case v.Granted:
 			return v.Status, nil
 		}
-		if err := d.pause(ctx, woken, wake, v); err != nil {
-			return driver.Status{}, err
-		}
+		d.pause(ctx, woken, wake, v)
 	}
 }
 
@@ -46,38 +44,26 @@ type view struct {
 
 // view reads the state of a claim, and takes dead claims ahead of it out of the queue.
 func (d *Driver) view(ctx context.Context, c driver.Claim) (v view, err error) {
-	err = d.transact(ctx, func(t *tx) (err error) {
-		v, err = t.view(c)
-		return err
+	err = d.transact(ctx, func(t *tx) {
+		if r := t.find(c); r != nil {
+			v = t.view(*r)
+		}
 	})
 	return v, err
 }
 
 // view watches all granted claims for the next in line. For any other claim it watches the one just ahead, so that
 // each death wakes one waiter and not all.
-func (t *tx) view(c driver.Claim) (v view, err error) {
-	r, err := t.find(c)
-	if err != nil {
-		return v, err
-	}
+func (t *tx) view(r row) (v view) {
 	if r.granted {
-		v.Status, _, err = t.held(*r)
-		return v, err
+		v.Status, _ = t.held(r)
+		return v
 	}
-	ahead, err := t.ahead(*r)
-	if err != nil {
-		return v, err
-	}
+	ahead := t.ahead(r)
 	isNext := ahead == nil || ahead.granted
 	if isNext {
-		f, err := t.settle(r.Name, nil)
-		if err != nil {
-			return v, err
-		}
-		v.ahead = f.granted
-		if v.Status, err = t.status(*r, f); err != nil {
-			return v, err
-		}
+		f := t.settle(r.Name, nil)
+		v.Status, v.ahead = t.status(r, f), f.granted
 	} else {
 		v.ahead = []row{*ahead}
 	}
@@ -88,36 +74,32 @@ func (t *tx) view(c driver.Claim) (v view, err error) {
 	if isNext || !canWake {
 		v.quiet = min(v.quiet, pollPause+rand.N(pollPause))
 	}
-	return v, nil
+	return v
 }
 
-// find returns a live claim under its token, or [driver.ErrGone].
-func (t *tx) find(c driver.Claim) (*row, error) {
-	r, err := t.first(findClaim, []byte(c.Name), c.ID)
-	switch {
-	case err != nil:
-		return nil, err
-	case r == nil || r.deadline <= t.now || c.Token != 0 && c.Token != r.Token:
-		return nil, driver.ErrGone
+// find returns a live claim under its token. If there is none the transaction ends with [driver.ErrGone].
+func (t *tx) find(c driver.Claim) *row {
+	r := t.first("find", []byte(c.Name), c.ID)
+	if r == nil || r.deadline <= t.now || c.Token != 0 && c.Token != r.Token {
+		t.fail(driver.ErrGone)
+		return nil
 	}
-	return r, nil
+	return r
 }
 
 // ahead returns the claim just ahead of another, when those that are dead have been taken out; nil if there is none.
-func (t *tx) ahead(r row) (*row, error) {
+func (t *tx) ahead(r row) *row {
 	for {
-		a, err := t.first(claimAhead, []byte(r.Name), int64(r.Token))
-		if a == nil || err != nil || t.isAlive(*a) {
-			return a, err
+		a := t.first("ahead", []byte(r.Name), int64(r.Token))
+		if a == nil || t.isAlive(*a) {
+			return a
 		}
-		if err := t.end(*a, false); err != nil {
-			return nil, err
-		}
+		t.end(*a, false)
 	}
 }
 
-// pause returns when it is time to look again.
-func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, wake func(), v view) error {
+// pause returns when it is time to look again, or ctx ends.
+func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, wake func(), v view) {
 	for _, a := range v.ahead {
 		if !a.Detached && a.client != d.client.id {
 			defer d.notifier.listen(a.client, wake)()
@@ -129,10 +111,6 @@ func (d *Driver) pause(ctx context.Context, woken <-chan struct{}, wake func(), 
 	select {
 	case <-woken:
 	case <-timer.C:
-	case <-d.conn.life.Done():
-		return driver.ErrClosed
 	case <-ctx.Done():
-		return ctx.Err()
 	}
-	return nil
 }

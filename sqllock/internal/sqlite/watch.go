@@ -27,12 +27,9 @@ func (d *Driver) changed(ctx context.Context, name string) error {
 
 // digest reads the digest of a queue. Then it takes the dead out, which the next digest tells.
 func (d *Driver) digest(ctx context.Context, name string) (g digest, err error) {
-	err = d.transact(ctx, func(t *tx) error {
-		if _, err := t.get(digestOf, []any{[]byte(name), int64(t.now)}, &g.length, &g.last, &g.marks); err != nil {
-			return err
-		}
-		_, err := t.settle(name, whole)
-		return err
+	err = d.transact(ctx, func(t *tx) {
+		t.get("digest", []any{[]byte(name), int64(t.now)}, &g.length, &g.last, &g.marks)
+		t.settle(name, whole)
 	})
 	return g, err
 }

@@ -1,5 +1,0 @@
-//go:build !windows
-
-package sqlite
-
-func ofSystem(path string) string { return path }
