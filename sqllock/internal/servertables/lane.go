@@ -107,14 +107,8 @@ func attempt[T any](ctx context.Context, p *pool, at affinity, f func(context.Co
 			r.value, err = f(patient, l)
 			return err
 		})
-		if l.wakeLocks.noneStale() { // whoever asks again after the answer finds the lane free
-			p.leave(l, h)
-			answer <- r
-			return
-		}
-		answer <- r // nobody has to wait for wake locks that are released late
-		l.releaseStale(patient)
-		p.leave(l, h)
+		p.leave(l, h) // first: whoever asks again after the answer finds the lane free
+		answer <- r
 	})
 	select {
 	case r := <-answer:
@@ -236,20 +230,6 @@ func (l *lane) drop() {
 
 // hasWakeLocks reports whether the connection has wake locks.
 func (l *lane) hasWakeLocks() bool { return l.wakeLocks.claims() > 0 }
-
-// releaseStale releases the wake locks that an answer has shown to be stale, after that answer.
-func (l *lane) releaseStale(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, grace) // nobody is there to give the lane away
-	defer cancel()
-	for _, b := range l.wakeLocks.takeStale() {
-		if l.conn == nil {
-			return
-		}
-		if err := l.conn.run(ctx, releaseWakeLocks, b.id, b.which); err != nil {
-			l.drop()
-		}
-	}
-}
 
 // runBulk lets f, which may take long, use a connection of the bulk pool, so that no request waits for it. If there is
 // no connection to spare for that pool, f uses one of the requests'. It gets from as a copy, because f may go on when

@@ -66,10 +66,10 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim, wakeLocks bool
 		}
 		d.sweeper.wrote.Store(true)
 		d.notice(a.free)
-		if a.alone && when < always {
-			take = false
+		if take && a.outcome == isThere && (when == always || !a.alone) {
+			l.wakeLocks.taken(c, a.status.Granted)
 		}
-		l.wakeLocks.answered(c, take, a)
+		d.settle(c, a)
 		return a.status, a.err()
 	})
 }

@@ -15,7 +15,6 @@ type wakeLocks struct {
 	count int // of wake locks
 	byID  map[string]wakeLock
 	names map[string]int // by the name of a lock, for how many of its claims there are wake locks
-	stale []staleWakeLock
 }
 
 // A wakeLock is what the client holds for a claim: a lock of the server that it releases when the claim ends, on
@@ -32,9 +31,6 @@ func (l wakeLock) count() int {
 	}
 	return 1
 }
-
-// A staleWakeLock has to be released, and no request of its claim will do that.
-type staleWakeLock struct{ id, which string }
 
 const (
 	wakeAtEnd   = "end"
@@ -67,24 +63,31 @@ func (w *wakeLocks) held(id string) int64 {
 	return int64(wakeLock.count())
 }
 
-// answered notes what the server said about a claim, and whether the request took wake locks.
-func (w *wakeLocks) answered(c driver.Claim, taken bool, a answer) {
+// taken notes that a request has taken the wake locks of a claim.
+func (w *wakeLocks) taken(c driver.Claim, granted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	old, held := w.byID[c.ID]
+	w.put(c.ID, wakeLock{name: c.Name, waits: !granted && c.Weight < c.Limit})
+}
+
+// forgetStale forgets the wake locks of a claim that an answer has shown to be stale, and returns which they are.
+func (w *wakeLocks) forgetStale(id string, a answer) (which []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old, held := w.byID[id]
 	switch {
-	case taken && a.outcome == isThere:
-		w.put(c.ID, wakeLock{name: c.Name, waits: !a.status.Granted && c.Weight < c.Limit})
 	case held && a.outcome == isGone:
-		w.take(c.ID)
-		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtEnd})
-		if old.waits {
-			w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
-		}
-	case a.status.Granted && old.waits:
-		w.put(c.ID, wakeLock{name: old.name})
-		w.stale = append(w.stale, staleWakeLock{c.ID, wakeAtGrant})
+		w.take(id)
+		which = append(which, wakeAtEnd)
+	case old.waits && a.status.Granted:
+		w.put(id, wakeLock{name: old.name})
+	default:
+		return nil
 	}
+	if old.waits {
+		which = append(which, wakeAtGrant)
+	}
+	return which
 }
 
 // isStale reports whether a wake lock of a claim has to be released.
@@ -141,22 +144,7 @@ func (w *wakeLocks) claims() int {
 func (w *wakeLocks) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.byID, w.names, w.stale, w.count = nil, nil, nil, 0
-}
-
-// noneStale reports whether there are none to be released.
-func (w *wakeLocks) noneStale() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.stale) == 0
-}
-
-func (w *wakeLocks) takeStale() []staleWakeLock {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	stale := w.stale
-	w.stale = nil
-	return stale
+	w.byID, w.names, w.count = nil, nil, 0
 }
 
 // wakeLane is the lane that has wake locks of a claim, or nil.
@@ -171,15 +159,22 @@ func (p *pool) wakeLane(id string) *lane {
 	return nil
 }
 
-// settle releases the wake locks that an answer about a claim has shown to be stale.
+// settle releases the wake locks that an answer about a claim has shown to be stale, in the background and in a turn of
+// their own: nobody waits for that.
 func (d *Driver) settle(c driver.Claim, a answer) {
 	l := d.requests.wakeLane(c.ID)
 	if l == nil || !l.wakeLocks.isStale(c.ID, a) {
 		return
 	}
 	d.inBackground(func() {
-		inTurn(d.requests.open, d.requests, affinity{lane: l}, func(_ context.Context, l *lane) error {
-			l.wakeLocks.answered(c, false, a)
+		ctx, done := d.inPassing()
+		defer done()
+		inTurn(ctx, d.requests, affinity{lane: l}, func(ctx context.Context, l *lane) error {
+			for _, which := range l.wakeLocks.forgetStale(c.ID, a) {
+				if err := l.conn.run(ctx, releaseWakeLocks, c.ID, which); err != nil {
+					return err
+				}
+			}
 			return nil
 		})
 	})

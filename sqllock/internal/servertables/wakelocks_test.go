@@ -2,6 +2,7 @@ package servertables
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -17,7 +18,7 @@ func TestWakeLocksAreBounded(t *testing.T) {
 	}
 	taken := 0
 	for i := 0; i < 10 && w.wanted(claim(i).ID); i++ {
-		w.answered(claim(i), true, answer{})
+		w.taken(claim(i), false)
 		taken++
 	}
 	if taken != 4 { // 1 + 2 + 1, and 2 more, since 4 are fewer than 5
@@ -25,13 +26,18 @@ func TestWakeLocksAreBounded(t *testing.T) {
 	}
 	granted := answer{}
 	granted.status.Granted = true
-	w.answered(claim(1), false, granted) // its second one is to be released
+	if stale := w.forgetStale(claim(1).ID, granted); !slices.Equal(stale, []string{wakeAtGrant}) {
+		t.Errorf("to be released is %v, want the one for its grant", stale)
+	}
 	if w.wanted("next") {
 		t.Error("there are five still")
 	}
 	w.released(claim(0).ID)
 	if !w.wanted("next") {
 		t.Error("there is room for one")
+	}
+	if stale := w.forgetStale(claim(3).ID, answer{outcome: isGone}); !slices.Equal(stale, []string{wakeAtEnd, wakeAtGrant}) {
+		t.Errorf("to be released is %v, want both", stale)
 	}
 	for i := range taken {
 		w.released(claim(i).ID)
