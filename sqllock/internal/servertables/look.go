@@ -17,11 +17,11 @@ const (
 	firstLook = 10 * time.Millisecond
 	nextLook  = 50 * time.Millisecond // at most, while one is the next in line
 	lastLook  = 250 * time.Millisecond
-	openLook  = 250 * time.Millisecond // after which a claim is looked at whose sleeper has no connection yet
-	lookShare = 10                     // looking may take one part in so many of the time, unless a pause is lastLook
-	lookRound = time.Second            // after which all are looked at, and held claims too
-	lookMost  = 256                    // claims in one statement, and held claims in a round: of more, some are drawn
-	lookFew   = 16                     // so many are looked at without asking for news
+	openLook  = openTime    // after which a claim is looked at whose sleeper has no connection yet
+	lookShare = 10          // looking may take one part in so many of the time, unless a pause is lastLook
+	lookRound = time.Second // after which all are looked at, and held claims too
+	lookMost  = 256         // claims in one statement, and held claims in a round: of more, some are drawn
+	lookFew   = 16          // so many are looked at without asking for news
 )
 
 // look looks at claims as long as there are some. It ends with the driver.

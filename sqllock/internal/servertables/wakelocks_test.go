@@ -36,7 +36,8 @@ func TestWakeLocksAreBounded(t *testing.T) {
 	if !w.wanted("next") {
 		t.Error("there is room for one")
 	}
-	if stale := w.forgetStale(claim(3).ID, answer{outcome: isGone}); !slices.Equal(stale, []string{wakeAtEnd, wakeAtGrant}) {
+	gone, both := answer{outcome: isGone}, []string{wakeAtEnd, wakeAtGrant}
+	if stale := w.forgetStale(claim(3).ID, gone); !slices.Equal(stale, both) {
 		t.Errorf("to be released is %v, want both", stale)
 	}
 	for i := range taken {
