@@ -249,6 +249,36 @@ func testWakeLockOfAGrant(t *testing.T, s Store) {
 	release(t, d, writer)
 }
 
+// A client that has met others takes a wake lock also for a claim that nobody waits for, so that whoever comes can sleep
+// on it, and releases it with the claim. One that finds locks free takes none.
+func testWakeLockOfOneAlone(t *testing.T, s Store) {
+	db, d, other := s.admin(t), s.client(t), s.client(t)
+	taken := func(c driver.Claim) bool { return number(t, db, s.WakeLock(c.ID, "end")) == 1 }
+	held := request(t, other, mutex(t.Name()+" held"), true)
+	defer release(t, other, held)
+	try := mutex(held.Name)
+	try.Queue = false
+	if st, err := d.Request(t.Context(), try); err != nil || st.Granted {
+		t.Fatalf("a lock that is held: %+v, %v", st, err)
+	}
+	c := mutex(t.Name())
+	for range 2 { // its row is new, and is there
+		c.ID, c.Token = driver.NewID(), 0
+		if c = request(t, d, c, true); !taken(c) {
+			t.Error("a claim of a client that has met others has no wake lock")
+		}
+		if release(t, d, c); taken(c) {
+			t.Error("a claim that was released has a wake lock")
+		}
+	}
+	findFree(t, d)
+	c.ID, c.Token = driver.NextID(c.ID), 0
+	if c = request(t, d, c, true); taken(c) {
+		t.Error("a claim of a client that finds locks free has a wake lock")
+	}
+	release(t, d, c)
+}
+
 // A claim that is left to its TTL leaves no wake lock with the client that left it, which will not hear of its end. Who
 // takes it up has one.
 func testDetachedLeavesNoWakeLock(t *testing.T, s Store) {
