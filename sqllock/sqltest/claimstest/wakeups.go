@@ -249,8 +249,8 @@ func testWakeLockOfAGrant(t *testing.T, s Store) {
 	release(t, d, writer)
 }
 
-// A client that has met others takes a wake lock also for a claim that nobody waits for, so that whoever comes can sleep
-// on it, and releases it with the claim. One that finds locks free takes none.
+// A client that has met others takes a wake lock also for a claim that nobody waits for, so that whoever comes can
+// sleep on it, and releases it with the claim. One that finds locks free takes none.
 func testWakeLockOfOneAlone(t *testing.T, s Store) {
 	db, d, other := s.admin(t), s.client(t), s.client(t)
 	taken := func(c driver.Claim) bool { return number(t, db, s.WakeLock(c.ID, "end")) == 1 }
