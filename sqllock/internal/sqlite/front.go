@@ -110,12 +110,16 @@ func (f *front) hold(r row) {
 
 // status is the answer about a claim of the queue that has this front.
 func (t *tx) status(r row, f front) driver.Status {
-	st := driver.Status{Token: r.Token, TTL: r.TTL, Revoked: r.revoked, Contended: t.behind(r) != nil}
+	st := driver.Status{Token: r.Token, TTL: r.TTL, Revoked: r.revoked}
 	soonest := driver.LongestDuration
-	for _, g := range f.granted {
-		st.Granted = st.Granted || g.ID == r.ID
+	for i, g := range f.granted {
+		if g.ID == r.ID {
+			st.Granted, st.Contended = true, i+1 < len(f.granted) || f.next != nil
+			return st
+		}
 		soonest = min(soonest, g.deadline-t.now)
 	}
+	st.Contended = t.behind(r) != nil
 	if f.next != nil && f.next.ID == r.ID {
 		st.Retry = max(soonest, 1)
 	}

@@ -10,9 +10,6 @@ import (
 // watchPause is how often changed looks at a queue. It has to look, because only the owners of claims are woken.
 const watchPause = 50 * time.Millisecond
 
-// A digest changes when a queue does, but not when claims are renewed.
-type digest struct{ length, last, marks int64 }
-
 // changed blocks until a queue may have changed, as [driver.Followers] says. It also notices claims that expire, and
 // holders that die.
 func (d *Driver) changed(ctx context.Context, name string) error {
@@ -25,10 +22,11 @@ func (d *Driver) changed(ctx context.Context, name string) error {
 	return err
 }
 
-// digest reads the digest of a queue. Then it takes the dead out, which the next digest tells.
-func (d *Driver) digest(ctx context.Context, name string) (g digest, err error) {
+// digest reads what changes when a queue does, but not when claims are renewed. Then it takes the dead out, which the
+// next digest tells.
+func (d *Driver) digest(ctx context.Context, name string) (g [3]int64, err error) {
 	err = d.transact(ctx, func(t *tx) {
-		t.get("digest", []any{[]byte(name), int64(t.now)}, &g.length, &g.last, &g.marks)
+		t.get("digest", []any{[]byte(name), int64(t.now)}, &g[0], &g[1], &g[2])
 		t.settle(name, whole)
 	})
 	return g, err
