@@ -41,6 +41,15 @@ func (k *Kind) Text(files embed.FS, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// Statement is Text without the comment that it begins with, which the server would read each time, and log.
+func (k *Kind) Statement(files embed.FS, name string) string {
+	text := k.Text(files, name)
+	for strings.HasPrefix(text, "--") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
+
 // Split cuts a script at the semicolons that end its lines.
 func Split(script string) []string {
 	return strings.Split(strings.TrimSuffix(script, ";"), ";\n")

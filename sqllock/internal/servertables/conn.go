@@ -110,7 +110,7 @@ func (c *conn) query(ctx context.Context, r routine, args []any) (*sql.Rows, err
 
 // statement returns one of the statements that are no routines.
 func (c *conn) statement(ctx context.Context, name string) (*sql.Stmt, error) {
-	return c.prepared(ctx, name, func() string { return c.dialect.text(name) })
+	return c.prepared(ctx, name, func() string { return c.dialect.Statement(scripts, name) })
 }
 
 // prepared returns a statement, which is prepared when it is first used.

@@ -97,7 +97,7 @@ type values struct {
 // statement fills in one of the .sql files.
 func (d *Driver) statement(name string, v values) string {
 	c, l := v.claim, d.dialect
-	text := strings.NewReplacer("{end}", l.end, "{free}", l.free).Replace(l.Text(scripts, name))
+	text := strings.NewReplacer("{end}", l.end, "{free}", l.free).Replace(l.Statement(scripts, name))
 	text = strings.NewReplacer("{ms}", l.ms, "{ours}", l.ours, "{begins}", l.begin).Replace(text)
 	return strings.NewReplacer(
 		"{table}", d.table, "{key}", l.Bytes(d.key(c.Name)), "{name}", l.text(c.Name), "{bytes}", l.Bytes(c.Name),

@@ -105,7 +105,7 @@ func (d *Driver) Close() (err error) {
 func (d *Driver) check(ctx context.Context, conn *sql.Conn) error {
 	var format int
 	var any, commits bool
-	err := conn.QueryRowContext(ctx, d.dialect.Text(scripts, "format")).Scan(&format, &any, &commits)
+	err := conn.QueryRowContext(ctx, d.dialect.Statement(scripts, "format")).Scan(&format, &any, &commits)
 	switch {
 	case dbms.NoTable(err):
 		return health.NotMigrated(err)

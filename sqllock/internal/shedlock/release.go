@@ -26,15 +26,20 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 			err = conn.end(ctx, v)
 		}
 		if rand.N(sweepEvery) == 0 {
-			_, _ = conn.do(ctx, "sweep", values{}) // the next one sweeps what this one left
+			limited, cancel := context.WithTimeout(ctx, sweepTime)
+			defer cancel()
+			_, _ = conn.do(limited, "sweep", values{}) // the next one sweeps what this one left
 		}
 		return err
 	})
 }
 
-// sweepEvery is the number of releases of which one deletes what is left of claims. Which one is left to chance,
-// because many clients release one lock in their lives.
-const sweepEvery = 50
+// One of so many releases deletes what is left of claims, and takes no longer than this for that. Which one is left to
+// chance, because many clients release one lock in their lives.
+const (
+	sweepEvery = 50
+	sweepTime  = time.Second
+)
 
 // end notes the end of a claim that did not have the lock. Without a token the claim may get the lock until its end is
 // noted, and not after that, so it is freed once more.
