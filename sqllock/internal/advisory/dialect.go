@@ -103,7 +103,8 @@ type values struct {
 
 // statements are those of a script, one of the .sql files, which run one after another. Only the last one returns rows.
 func (d *Dialect) statements(script string, v values) []string {
-	text := strings.NewReplacer("{key}", d.key, "{held}", d.held, "{free}", d.free).Replace(d.Statement(scripts, script))
+	names := strings.NewReplacer("{key}", d.key, "{held}", d.held, "{free}", d.free)
+	text := names.Replace(d.Statement(scripts, script))
 	return server.Split(strings.NewReplacer(
 		"{name}", d.Bytes(v.row), "{id}", d.Bytes(v.claim.ID), "{now}", d.Now,
 		"{ttl}", strconv.FormatInt(v.claim.TTL.Microseconds(), 10), "{idle}", strconv.FormatInt(v.idle, 10),
