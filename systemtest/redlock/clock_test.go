@@ -103,6 +103,7 @@ func TestTokenOfTheFarFuture(t *testing.T) {
 	}
 	release(t, rival, held)
 	acquireAndRelease(t, d)
+	eventually(t, "no server has a claim any more", func() bool { return c.having(t, "jobs") == 0 })
 	c.servers[2].Pause(t)
 	if st, err := d.Request(t.Context(), try(claim("jobs", ttl))); err == nil {
 		t.Errorf("with one server of three that can be used: %+v", st)

@@ -124,8 +124,8 @@ func learns(
 	}
 }
 
-// Two go on with one claim over one client. That one of them could not release it ends no news for the other, who hears
-// at once of a release that is answered.
+// Two go on with one claim. That one of them could not release it ends no news for the other, who hears of a release
+// that is answered.
 func testReleaseIsTold(t *testing.T, s Store) {
 	d, other := s.client(t), s.client(t)
 	over, cancel := context.WithCancel(t.Context())
@@ -137,7 +137,7 @@ func testReleaseIsTold(t *testing.T, s Store) {
 			}
 			return other.Break(t.Context(), c.Name, c.ID)
 		},
-		"released": func(c driver.Claim) error { return d.Release(t.Context(), c) },
+		"released": func(c driver.Claim) error { return other.Release(t.Context(), c) },
 	} {
 		held := request(t, d, mutex(t.Name()), true)
 		moved := make(chan struct{}, 1)
