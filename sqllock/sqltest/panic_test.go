@@ -141,7 +141,7 @@ func TestErrorOfTheSQLDriver(t *testing.T) {
 	}
 }
 
-// Who waits behind one who lives changes nothing.
+// A client that waits behind a living one changes nothing.
 func TestWaitChangesNothing(t *testing.T) {
 	path := newFile(t)
 	holder, d, waiter := open(t, path), open(t, path), mutex("m")

@@ -72,7 +72,7 @@ func TestPlantedTurn(t *testing.T) {
 	}
 }
 
-// What others plant in the place of the FIFO of a client leads to no other file, and holds nobody up: a claim is
+// A file that others plant in the place of a client's FIFO leads to no other file, and holds nobody up: a claim is
 // granted when its time has come.
 func TestPlantedFiles(t *testing.T) {
 	plantings := map[string]func(victim, path string) error{

@@ -49,8 +49,8 @@ var Postgres = &Dialect{
 	refuse: refuseText,
 }
 
-// What the server locks. The name of a row tells of which layout its lock is, because whoever sweeps in one layout
-// meets the rows of both.
+// These tell the server what to lock. The name of a row tells of which layout its lock is, because a sweep in one
+// layout meets the rows of both.
 const (
 	// The server has one space for all databases, and takes 64 characters. A name of the server's own is text, in which
 	// case does not count: bytes would be another lock.

@@ -33,7 +33,7 @@ func left(t *testing.T, f *following) {
 	}
 }
 
-// What is told of a claim that waits is told once, and then nothing stays of it, whatever is known of it later.
+// News of a claim that waits is told once, and then nothing stays of it, whatever is known of it later.
 func TestWaitingIsToldOnce(t *testing.T) {
 	granted := answer{status: driver.Status{Token: 1, Granted: true}}
 	gone := answer{outcome: isGone}

@@ -11,5 +11,5 @@
 // while it has readers, unless they are detached. No process id is ever compared. Others write to it the ID of a
 // claim when something happened to that claim.
 //
-// What counts is what the database says: the FIFOs only say when to look, and a poll finds what they failed to say.
+// The database alone counts: the FIFOs only say when to look, and a poll finds what they failed to say.
 package sqlite
