@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
-// The statements that take a lock which nobody has and nobody waits for, and that leave it. A routine around them takes
-// half as long again, so they are sent as they are. But where they do nothing the routines must look, which costs one
-// more round trip; and who comes meanwhile and waits has no wake lock to sleep on. So a client sends them only where so
-// many locks in a row were free as says that hardly anybody contends.
+// These statements take a lock that nobody has and nobody waits for, and leave it. A routine around them takes half as
+// long again, so they are sent as they are. But where they do nothing a routine must look, which costs one more round
+// trip, and a client that comes meanwhile has no wake lock to sleep on. So they are sent only after so many locks in a
+// row were free that hardly anybody seems to contend.
 const (
 	takeLock  = "take"
 	leaveLock = "leave"
