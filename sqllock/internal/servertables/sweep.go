@@ -22,13 +22,13 @@ import (
 // end, so four times as many names are looked at as are made: a round through N of them is over before N/3 more are
 // made, in whatever order their names are, and fewer are kept too long than are needed.
 const (
-	sweepPause = 20 * time.Second // between two looks at whether there is something to sweep
-	turnPause  = time.Second      // between the beginnings of two turns, of whichever clients
-	turnFor    = turnPause / 2    // for how long a turn goes on where thousands end in a second
-	stepRows   = 500              // how many locks, and how many claims, a step looks at
-	stepEnds   = stepRows / 4     // how many ends it forgets
-	sweepMost  = 256              // how many rows a statement removes otherwise
-	lastSweep  = time.Second      // how long the turn at the end may take
+	sweepPause = 20 * time.Second       // between two looks at whether there is something to sweep
+	turnPause  = time.Second            // between the beginnings of two turns, of whichever clients
+	turnFor    = turnPause / 2          // for how long a turn goes on where thousands end in a second
+	stepRows   = 500                    // how many locks, and how many claims, a step looks at
+	stepEnds   = stepRows / 4           // how many ends it forgets
+	sweepMost  = 256                    // how many rows a statement removes otherwise
+	lastSweep  = 400 * time.Millisecond // how long closing a client waits for its last turn
 )
 
 // A sweeper removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered
