@@ -8,7 +8,7 @@ import (
 )
 
 // format is the number of the format of the tables. A file of another format is refused.
-const format = 1
+const format = 2
 
 // setUp makes the folder and the tables if there are none, brings them to this boot, and has the client join: not
 // before, or clients that come together after a boot would take each other for those of another boot, and refuse to
@@ -46,15 +46,32 @@ func (t *tx) setUpTables() {
 // ends what did not survive that.
 func (t *tx) open() {
 	t.fail(t.d.database.check())
-	var found int
 	var boot string
+	var found int
 	t.get("store", nil, &found, &boot, &t.began, &t.base, &t.floor)
-	switch {
-	case t.err != nil:
-	case found != format:
-		t.fail(fmt.Errorf("%w: %s is in format %d, and this program knows format %d; run the same version of "+
-			"holdfast everywhere, or name another file", driver.ErrRefused, t.d.database.path, found, format))
-	case boot != t.d.clock:
+	if t.err != nil {
+		t.refuseMissingColumn()
+		return
+	}
+	if found != format {
+		t.fail(t.otherFormat(found))
+	} else if boot != t.d.clock {
 		t.changeBoot()
 	}
+}
+
+// refuseMissingColumn replaces the error of a statement that did not find all its columns because the tables are in
+// another format.
+func (t *tx) refuseMissingColumn() {
+	err, found := t.err, format
+	t.err = nil
+	t.get("format", nil, &found)
+	if t.err = err; found != format {
+		t.err = t.otherFormat(found)
+	}
+}
+
+func (t *tx) otherFormat(found int) error {
+	return fmt.Errorf("%w: %s is in format %d, and this program knows format %d; run the same version of holdfast "+
+		"everywhere, or name another file", driver.ErrRefused, t.d.database.path, found, format)
 }

@@ -9,7 +9,7 @@ CREATE TABLE holdfast_store (
 	base   INTEGER NOT NULL, -- tokens are greater: it is the floor of the boot before
 	floor  INTEGER NOT NULL  -- tokens that are greater are on the disk before anybody learns of them
 );
-INSERT INTO holdfast_store (format, boot, began, base, floor) VALUES (1, '', 0, 0, 0);
+INSERT INTO holdfast_store (format, boot, began, base, floor) VALUES (2, '', 0, 0, 0);
 
 CREATE TABLE holdfast_claims ( -- the queues: a row for each claim, waiting or granted
 	name     BLOB    NOT NULL,
