@@ -96,6 +96,35 @@ func testDeadFlows(t *testing.T, s Store) {
 	release(t, d, request(t, d, mutex(t.Name()), true))
 }
 
+// A renewal has a connection of its own, where that of the requests is taken by one that is not answered.
+func testRenewalBesideRequests(t *testing.T, s Store) {
+	p := proxy.New(t, s.Addr)
+	behind := s
+	behind.Addr = p.Addr
+	d := behind.clientWith(t, "connections=1")
+	held := request(t, d, mutex(t.Name()), true)
+	p.Count(statements)
+	p.SwallowOpen()
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan error, 1)
+	go func() {
+		_, err := d.Request(ctx, held)
+		answered <- err
+	}()
+	eventually(t, "the request is sent", func() bool { return p.Counted() > 0 })
+	soon, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	results, err := d.Renew(soon, []driver.Claim{held})
+	if err != nil || results[0].Err != nil {
+		t.Errorf("Renew: %+v, %v", results, err)
+	}
+	cancel()
+	if err := <-answered; err == nil {
+		t.Error("the request was answered over a dead connection, so this shows nothing")
+	}
+	release(t, d, held)
+}
+
 // A client that looks at what it holds, on nobody's behalf, may be the first to use a connection that is dead. It gives
 // that up soon, so that what others want of the same lock goes over a new one.
 func testDeadFlowOfALook(t *testing.T, s Store) {

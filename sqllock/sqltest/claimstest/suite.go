@@ -111,6 +111,7 @@ var use = []test{
 	{"sweeping waits alone", testSweepingWaitsAlone},
 	{"sessions killed", testSessionsKilled},
 	{"dead flows", testDeadFlows},
+	{"renewal beside requests", testRenewalBesideRequests},
 	{"dead flow of a look", testDeadFlowOfALook},
 	{"slow to connect", testSlowToConnect},
 	{"slow look", testSlowLook},
