@@ -108,11 +108,11 @@ func testRenewalBesideRequests(t *testing.T, s Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := make(chan error, 1)
 	go func() {
-		_, err := d.Request(ctx, held)
+		_, err := d.Request(ctx, mutex(t.Name()+" other"))
 		answered <- err
 	}()
 	eventually(t, "the request is sent", func() bool { return p.Counted() > 0 })
-	soon, end := context.WithTimeout(t.Context(), patience)
+	soon, end := context.WithTimeout(t.Context(), patience/4)
 	defer end()
 	results, err := d.Renew(soon, []driver.Claim{held})
 	if err != nil || results[0].Err != nil {
