@@ -64,7 +64,7 @@ func onServer(
 				return orNil(advisory.New(ctx, db, locks, opts.Layout == RawLayout, opts.Keep))
 			}
 			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
-				Keep: opts.Keep, Pooler: servertables.Pooler(opts.Pooler),
+				Keep: opts.Keep, FindOut: opts.Pooler == "", Shared: opts.Pooler == PoolsTransactions,
 				Connections: opts.Connections, Waits: opts.Waits,
 				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapRows},
 			}))

@@ -29,13 +29,10 @@ func CheckFormat(found int) error {
 	case found < Format:
 		return NotMigrated(errors.New("a migration was not completed"))
 	case found > Format:
-		return OtherFormat(found)
+		return otherVersion("tables have format", "format", found, Format)
 	}
 	return nil
 }
-
-// OtherFormat is the error where a program of another version has made the tables.
-func OtherFormat(found int) error { return otherVersion("tables have format", "format", found, Format) }
 
 // OtherRevision is the error where a program of another version has made the routines.
 func OtherRevision(found, known int) error {

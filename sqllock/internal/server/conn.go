@@ -50,14 +50,16 @@ func (c Conn) Each(ctx context.Context, statement string, see func(*sql.Rows) er
 	return c.Explain(rows.Err())
 }
 
-// Bounds of the pauses between two attempts of a statement.
-const (
-	FirstPause = time.Millisecond
-	lastPause  = 50 * time.Millisecond
-)
+// FirstPause is the most that those wait before they try again who have collided with others.
+const FirstPause = time.Millisecond
+
+// Pace makes the pauses between the attempts of those who collide, at random, so that they do not collide again.
+func Pace() driver.Backoff {
+	return driver.Backoff{First: FirstPause, Most: 50 * FirstPause, Scatter: true}
+}
 
 func (c Conn) untilFree(ctx context.Context, run func() error) error {
-	pace := driver.Backoff{First: FirstPause, Most: lastPause, Scatter: true}
+	pace := Pace()
 	for {
 		err := run()
 		if err == nil || !InTheWay(err) || pace.Pause(ctx) != nil {

@@ -29,12 +29,8 @@ type answer struct {
 }
 
 // ask calls a routine that answers about one claim.
-func (c *conn) ask(ctx context.Context, r routine, args ...any) (a answer, err error) {
-	err = c.rows(ctx, r, args, func(scan func(...any) error) error {
-		a, err = readAnswer(scan)
-		return err
-	})
-	return a, err
+func (c *conn) ask(ctx context.Context, r routine, args ...any) (answer, error) {
+	return one(ctx, c, r, readAnswer, args...)
 }
 
 func readAnswer(scan func(...any) error) (a answer, err error) {

@@ -98,7 +98,7 @@ func (c *conn) rows(ctx context.Context, r routine, args []any, read func(scan f
 }
 
 func (c *conn) query(ctx context.Context, r routine, args []any) (*sql.Rows, error) {
-	if c.shared && c.dialect.tied {
+	if c.shared && c.dialect.isPostgres {
 		return c.QueryContext(ctx, c.dialect.call(prefix+string(r), len(args)), args...)
 	}
 	stmt, err := c.prepared(ctx, string(r), func() string { return c.dialect.call(prefix+string(r), len(args)) })
@@ -131,10 +131,40 @@ func (c *conn) run(ctx context.Context, r routine, args ...any) error {
 	return c.rows(ctx, r, args, func(func(...any) error) error { return nil })
 }
 
+// A reading makes something of a row.
+type reading[T any] func(scan func(...any) error) (T, error)
+
+// one calls a routine that returns one row, or none.
+func one[T any](ctx context.Context, c *conn, r routine, read reading[T], args ...any) (v T, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) (err error) {
+		v, err = read(scan)
+		return err
+	})
+	return v, err
+}
+
+// all calls a routine that returns rows. After an error there are none.
+func all[T any](ctx context.Context, c *conn, r routine, read reading[T], args ...any) (list []T, err error) {
+	err = c.rows(ctx, r, args, func(scan func(...any) error) error {
+		v, err := read(scan)
+		list = append(list, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// column reads a row of one column.
+func column[T any](scan func(...any) error) (v T, err error) {
+	err = scan(&v)
+	return v, err
+}
+
 // number calls a routine that returns one.
-func (c *conn) number(ctx context.Context, r routine, args ...any) (n int64, err error) {
-	err = c.rows(ctx, r, args, func(scan func(...any) error) error { return scan(&n) })
-	return n, err
+func (c *conn) number(ctx context.Context, r routine, args ...any) (int64, error) {
+	return one(ctx, c, r, column[int64], args...)
 }
 
 // done calls a routine that returns nothing or 0, and 1 when the claim is gone.

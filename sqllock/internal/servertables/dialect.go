@@ -31,11 +31,9 @@ type Dialect struct {
 	// taken returns the token that the statement to take a lock has granted a claim, or 0.
 	taken func(ctx context.Context, stmt *sql.Stmt, c driver.Claim, before string) (int64, error)
 
-	isPostgres bool // or else MySQL or MariaDB
-
-	// tied reports that a statement which was prepared belongs to a session of the server, and is unknown in others.
-	// Where it is false, proxies that share sessions prepare it where it is needed.
-	tied bool
+	// isPostgres is false for MySQL and MariaDB. On PostgreSQL a statement that was prepared belongs to a session, and
+	// is unknown in others. Proxies that share sessions of MySQL prepare it where it is needed.
+	isPostgres bool
 
 	// migrate makes what is missing, while nobody else does.
 	migrate func(ctx context.Context, conn *sql.Conn, d *Dialect) error
@@ -110,9 +108,6 @@ func (d *Dialect) recognise(ctx context.Context, q dbms.Querier) (dbms.Kind, err
 	}
 	return kind, d.explain(err)
 }
-
-// isRowLocked reports whether nothing was done because another session kept a row locked for long.
-func (d *Dialect) isRowLocked(err error) bool { return dbms.Taken(err) }
 
 // isBusy reports whether nothing was done because others were in the way.
 func (d *Dialect) isBusy(err error) bool {

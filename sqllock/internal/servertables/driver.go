@@ -19,7 +19,7 @@ type Driver struct {
 	keep        time.Duration
 	owned       *sql.DB // to be closed with the driver, or nil
 	requests    *pool   // its connections have the wake locks
-	renewals    *pool   // where it has no connection, renewals go with the requests
+	renewals    *pool   // like bulk and delayed it has the requests' pool instead, where it has no connection
 	bulk        *pool   // for long work, which requests should not wait for
 	delayed     *pool   // for requests that others should not wait for
 	sleeping    *pool   // for waiting
@@ -37,9 +37,10 @@ type Driver struct {
 // Settings adjust a driver.
 type Settings struct {
 	Keep        time.Duration // for how long tokens are kept after their lock's last use
-	Pooler      Pooler
-	Connections int // for requests, at most; forRequests where it is 0
-	Waits       int // for waiting, at most; forWaiting where it is 0
+	FindOut     bool          // whether a proxy lets others share the sessions
+	Shared      bool          // where that is not to be found out: it does
+	Connections int           // for requests, at most; forRequests where it is 0
+	Waits       int           // for waiting, at most; forWaiting where it is 0
 	AlsoReap    Others
 }
 
@@ -57,7 +58,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 	if _, err := d.recognise(ctx, db); err != nil {
 		return nil, err
 	}
-	e, err := newEndpoint(ctx, db, d, s.Pooler)
+	e, err := newEndpoint(ctx, db, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +78,9 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 	}
 	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.changed
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
+	for _, p := range []*pool{l.renewals, l.bulk, l.delayed} {
+		p.instead = l.requests
+	}
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -11,15 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 )
 
-// A Pooler is what a proxy between a program and the server pools.
-type Pooler string
-
-const (
-	FindOut      Pooler = ""            // whatever a look at two connections tells
-	Sessions     Pooler = "session"     // sessions, or there is none: a connection has a session of its own
-	Transactions Pooler = "transaction" // transactions: each statement may go to another session, not ours alone
-)
-
 // An endpoint is what connections reach: the server itself, or a proxy that lets others share its sessions. In a shared
 // session nothing of ours is left behind: no setting, no prepared statement, no wake lock. And no statement waits
 // there, because it would keep the session from the others.
@@ -30,10 +21,10 @@ type endpoint struct {
 	shared  atomic.Bool
 }
 
-func newEndpoint(ctx context.Context, db *sql.DB, d *Dialect, p Pooler) (*endpoint, error) {
-	e := &endpoint{db: db, dialect: d}
-	shared, err := p == Transactions, error(nil)
-	if p == FindOut {
+func newEndpoint(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (e *endpoint, err error) {
+	e = &endpoint{db: db, dialect: d}
+	shared := s.Shared
+	if s.FindOut {
 		shared, err = e.look(ctx)
 	}
 	if e.shared.Store(shared); !shared && err == nil {

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/health"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // A lane is a connection that work goes through, one piece after the other. It is opened anew when it broke.
@@ -76,10 +78,15 @@ const grace = 2 * time.Second
 // log.
 const closingGrace = longestWait + 200*time.Millisecond
 
-// run repeats attempt as long as the row is locked by another session.
+// run repeats attempt as long as the row is locked by another session. Where a pool has no connection to spare, it goes
+// on in the one that does the work instead.
 func run[T any](ctx context.Context, p *pool, at affinity, f func(context.Context, *lane) (T, error)) (T, error) {
 	for {
-		if v, err := attempt(ctx, p, at, f); !errors.Is(err, errRowLocked) {
+		v, err := attempt(ctx, p, at, f)
+		switch {
+		case errors.Is(err, errNoSpare) && p.instead != nil:
+			p = p.instead
+		case !errors.Is(err, errRowLocked):
 			return v, err
 		}
 	}
@@ -144,12 +151,6 @@ func (p *pool) patient(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// Pauses between two attempts, drawn at random, so that those who collide do not collide again.
-const (
-	firstPause = time.Millisecond
-	lastPause  = 50 * time.Millisecond
-)
-
 // remaking is for how long a routine may be missing since it is made anew.
 const remaking = 2 * time.Second
 
@@ -158,7 +159,7 @@ const remaking = 2 * time.Second
 func (l *lane) untilFree(ctx, patient context.Context, sent *replies.Sending, f func() error) error {
 	dialect := l.pool.endpoint.dialect
 	fresh, began := false, time.Now()
-	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	pace := server.Pace()
 	for {
 		opened, err := l.ready(patient)
 		if err != nil {
@@ -172,7 +173,7 @@ func (l *lane) untilFree(ctx, patient context.Context, sent *replies.Sending, f 
 		switch {
 		case err == nil || errors.Is(err, driver.ErrGone):
 			return err
-		case dialect.isRowLocked(err):
+		case dbms.Taken(err): // another session has kept a row locked for long
 			sent.Undone()
 			return unsent(fmt.Errorf("%w: %w", errRowLocked, err))
 		case dialect.isBusy(err) || dialect.isMissing(err) && time.Since(began) < remaking:
@@ -231,16 +232,10 @@ func (l *lane) drop() {
 // hasWakeLocks reports whether the connection has wake locks.
 func (l *lane) hasWakeLocks() bool { return l.wakeLocks.claims() > 0 }
 
-// runBulk lets f, which may take long, use a connection of the bulk pool, so that no request waits for it. If there is
-// no connection to spare for that pool, f uses one of the requests'. It gets from as a copy, because f may go on when
-// runBulk has returned and the caller has gone on, too.
-func runBulk[F, T any](
-	ctx context.Context, d *Driver, from F, f func(context.Context, *conn, F) (T, error),
+// runFrom is run for f that goes on from somewhere. It gets from as a copy, because f may go on when runFrom has
+// returned and the caller has gone on, too.
+func runFrom[F, T any](
+	ctx context.Context, p *pool, from F, f func(context.Context, *conn, F) (T, error),
 ) (T, error) {
-	use := func(ctx context.Context, l *lane) (T, error) { return f(ctx, l.conn, from) }
-	v, err := run(ctx, d.bulk, affinity{}, use)
-	if errors.Is(err, errNoSpare) {
-		return run(ctx, d.requests, affinity{}, use)
-	}
-	return v, err
+	return run(ctx, p, affinity{}, func(ctx context.Context, l *lane) (T, error) { return f(ctx, l.conn, from) })
 }

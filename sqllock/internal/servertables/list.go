@@ -25,16 +25,12 @@ const (
 // A long queue is read in pages, each as it is at one instant, the later ones later. No claim is there twice, and none
 // is missing that was there all the time. One that ends meanwhile may still be there, and those behind it then wait as
 // they did before; one that joins the queue meanwhile may be missing.
-func (d *Driver) queue(ctx context.Context, name string, most int) ([]driver.Entry, error) {
+func (d *Driver) queue(ctx context.Context, name string, most int) (queue []driver.Entry, err error) {
 	if most == 0 {
-		return d.head(ctx, name, math.MaxInt, queuePage)
+		most = math.MaxInt
 	}
-	return d.head(ctx, name, most, min(max(most, headPage), queuePage))
-}
-
-// head reads the first n claims that live, with statements that look at so many claims.
-func (d *Driver) head(ctx context.Context, name string, n, look int) (queue []driver.Entry, err error) {
-	for after, more := uint64(0), true; more && len(queue) < n; {
+	look := min(max(most, headPage), queuePage)
+	for after, more := uint64(0), true; more && len(queue) < most; {
 		page, err := d.part(ctx, name, after, look)
 		if err != nil {
 			return nil, err
@@ -44,23 +40,17 @@ func (d *Driver) head(ctx context.Context, name string, n, look int) (queue []dr
 		}
 		queue = append(queue, slices.DeleteFunc(page, func(e driver.Entry) bool { return e.Left <= 0 })...)
 	}
-	queue = queue[:min(n, len(queue))]
+	queue = queue[:min(most, len(queue))]
 	grant(queue)
 	return queue, nil
 }
 
 // part reads so many claims at most after the one with this token, those that are over among them.
 func (d *Driver) part(ctx context.Context, name string, after uint64, look int) ([]driver.Entry, error) {
-	read := func(ctx context.Context, l *lane) (page []driver.Entry, err error) {
-		args := []any{[]byte(name), int64(after), int64(look)}
-		err = l.conn.rows(ctx, readPart, args, func(scan func(...any) error) error {
-			e, err := readEntry(name, scan)
-			page = append(page, e)
-			return err
-		})
-		return page, err
-	}
-	return run(ctx, d.requests, affinity{name: name}, read)
+	read := func(scan func(...any) error) (driver.Entry, error) { return readEntry(name, scan) }
+	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) ([]driver.Entry, error) {
+		return all(ctx, l.conn, readPart, read, []byte(name), int64(after), int64(look))
+	})
 }
 
 func readEntry(name string, scan func(...any) error) (driver.Entry, error) {
@@ -94,7 +84,7 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			return
 		}
 		for from, end := []byte(prefix), endOf(prefix); from != nil; {
-			p, err := runBulk(ctx, d, from, func(ctx context.Context, conn *conn, from []byte) (namesPage, error) {
+			p, err := runFrom(ctx, d.bulk, from, func(ctx context.Context, conn *conn, from []byte) (namesPage, error) {
 				return conn.page(ctx, from, end)
 			})
 			if err != nil {
@@ -139,15 +129,4 @@ func (c *conn) page(ctx context.Context, from, end []byte) (p namesPage, err err
 		return err
 	})
 	return p, err
-}
-
-// names calls a routine that returns names of locks.
-func (c *conn) names(ctx context.Context, r routine, args ...any) (names []string, err error) {
-	err = c.rows(ctx, r, args, func(scan func(...any) error) error {
-		var name []byte
-		err := scan(&name)
-		names = append(names, string(name))
-		return err
-	})
-	return names, err
 }

@@ -25,9 +25,6 @@ func atLock[T any](ctx context.Context, d *Driver, name string, f func(context.C
 		d.lockedRows.add(name)
 	}
 	v, err := run(ctx, d.delayed, at, f)
-	if errors.Is(err, errNoSpare) {
-		v, err = run(ctx, d.requests, at, f)
-	}
 	if err == nil || errors.Is(err, driver.ErrGone) {
 		d.lockedRows.remove(name)
 	}

@@ -135,14 +135,8 @@ func (d *Driver) withNews(some []*followed) (news []*followed) {
 	text, _ := json.Marshal(pairs) // of strings
 	ctx, done := d.inPassing()
 	defer done()
-	places, _ := run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) (places []int, err error) {
-		err = l.conn.rows(ctx, readNews, []any{string(text)}, func(scan func(...any) error) error {
-			var place int
-			err := scan(&place)
-			places = append(places, place)
-			return err
-		})
-		return places, err
+	places, _ := run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]int, error) {
+		return all(ctx, l.conn, readNews, column[int], string(text))
 	})
 	for _, place := range places {
 		if place > 0 && place <= len(some) {

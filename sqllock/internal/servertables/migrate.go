@@ -71,27 +71,23 @@ func isOldMariaDB(version string) bool {
 // noSchema is what PostgreSQL says where no schema of the search path is there.
 const noSchema = "3F000"
 
-// refuseOthers refuses to change what a program with another format or revision has made.
-func (d *Dialect) refuseOthers(ctx context.Context, on execer) error {
-	found, made, err := d.version(ctx, on)
-	switch {
-	case err != nil:
-		return err
-	case found != 0 && found != format:
-		return health.OtherFormat(found)
-	case made != 0 && made != revision:
-		return health.OtherRevision(made, revision)
-	}
-	return nil
-}
-
-// version returns the format of the tables and the revision of the routines, each 0 where it is not there.
-func (d *Dialect) version(ctx context.Context, on execer) (found, made int, err error) {
+// refuseOthers refuses what a program with another format or revision has made. It returns the format of the tables, or
+// 0. Where there is no routine that tells the revision, missing says why.
+func (d *Dialect) refuseOthers(ctx context.Context, on execer) (found int, missing, err error) {
+	made := revision
 	err = on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
 	if errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err) {
+		missing = err
 		found, err = d.formatOf(ctx, on)
 	}
-	return found, made, err
+	switch {
+	case err != nil:
+	case found != 0 && found != format:
+		err = health.CheckFormat(found)
+	case made != revision:
+		err = health.OtherRevision(made, revision)
+	}
+	return found, missing, err
 }
 
 // An execer is a connection or a transaction.
@@ -142,29 +138,12 @@ func (d *Dialect) formatOf(ctx context.Context, on execer) (found int, err error
 // checkVersion refuses a database that Migrate was not run on, whose routines were lost, or that a program with another
 // format or revision has made.
 func (d *Dialect) checkVersion(ctx context.Context, on execer) error {
-	var found, made int
-	err := on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
-	switch {
-	case errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err):
-		return d.withoutVersion(ctx, on, err)
-	case err != nil:
-		return err
-	case found != format:
-		return health.OtherFormat(found)
-	case made != revision:
-		return health.OtherRevision(made, revision)
-	}
-	return nil
-}
-
-// withoutVersion tells why there is no routine that says which version the others are of.
-func (d *Dialect) withoutVersion(ctx context.Context, on execer, missing error) error {
-	found, err := d.formatOf(ctx, on)
+	found, missing, err := d.refuseOthers(ctx, on)
 	switch {
 	case err != nil:
 		return err
-	case found != 0 && found != format:
-		return health.OtherFormat(found)
+	case missing == nil:
+		return health.CheckFormat(found)
 	case found != 0:
 		return health.NotMigrated(fmt.Errorf("it has the tables, but not the routines, "+
 			"which a dump may have left out: %w", missing))

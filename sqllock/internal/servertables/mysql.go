@@ -100,7 +100,7 @@ func migrateMySQL(ctx context.Context, conn *sql.Conn, d *Dialect) error {
 	case got.Int64 != 1:
 		return errors.New("another program has been creating the tables for a minute; try again later")
 	}
-	if err := d.refuseOthers(ctx, conn); err != nil { // the turn ends with the connection
+	if _, _, err := d.refuseOthers(ctx, conn); err != nil { // the turn ends with the connection
 		return err
 	}
 	kind, err := d.recognise(ctx, conn)

@@ -23,6 +23,7 @@ type pool struct {
 	most     int                     // lanes
 	stay     int                     // lanes that are not closed when they are idle
 	must     bool                    // nothing else will do where this pool has no lane
+	instead  *pool                   // does the work where this pool has no connection to spare; or nil
 	open     context.Context         // until close
 	end      context.CancelCauseFunc // of open
 	ended    sync.WaitGroup          // whoever has a lane, or opens one
@@ -58,7 +59,7 @@ type task struct {
 	ready   chan *lane // holds the lane when it is its turn
 }
 
-// errNoSpare says that there is no connection to spare, for work that can be done on one of another pool.
+// errNoSpare says that there is no connection to spare, for work that can be done on one of another pool, or later.
 var errNoSpare = errors.New("there is no connection to spare")
 
 func newPool(e *endpoint, q *quota, most int) *pool {

@@ -33,7 +33,6 @@ var Postgres = &Dialect{
 	) + ", " + ifThere("transaction_timeout", "0")},
 	taken:      takenOnPostgres,
 	isPostgres: true,
-	tied:       true,
 	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +
 		ifThere("client_connection_check_interval", "1000")}, // both since version 14
 	migrate: migratePostgres,
@@ -125,7 +124,7 @@ func replaced(name routine, statement string) []string {
 
 // migratePostgres makes everything in one transaction.
 func migratePostgres(ctx context.Context, conn *sql.Conn, d *Dialect) error {
-	if err := d.refuseOthers(ctx, conn); err != nil {
+	if _, _, err := d.refuseOthers(ctx, conn); err != nil {
 		return err
 	}
 	tx, err := conn.BeginTx(ctx, nil)

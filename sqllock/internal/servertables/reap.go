@@ -11,12 +11,12 @@ import (
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
 	for step := (reaped{more: true}); step.more && err == nil; removed = append(removed, step.removed...) {
-		step, err = runBulk(ctx, d, step.next, func(ctx context.Context, conn *conn, from place) (reaped, error) {
+		step, err = runFrom(ctx, d.bulk, step.next, func(ctx context.Context, conn *conn, from place) (reaped, error) {
 			return d.reapStep(ctx, conn, from, age)
 		})
 	}
 	for more := true; more && err == nil; {
-		more, err = runBulk(ctx, d, sweepMost, func(ctx context.Context, conn *conn, most int64) (bool, error) {
+		more, err = runFrom(ctx, d.bulk, sweepMost, func(ctx context.Context, conn *conn, most int64) (bool, error) {
 			return conn.forget(ctx, most)
 		})
 	}
@@ -32,7 +32,7 @@ func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]d
 		next  string
 	}
 	for at := (step{next: d.others.First}); at.next != "" && err == nil; {
-		at, err = runBulk(ctx, d, at.next, func(ctx context.Context, conn *conn, from string) (s step, err error) {
+		at, err = runFrom(ctx, d.bulk, at.next, func(ctx context.Context, conn *conn, from string) (s step, err error) {
 			s.names, s.next, err = d.others.Step(ctx, conn.Conn, from, age)
 			return s, err
 		})

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // renewAll renews those claims of a batch that are only to be kept alive.
@@ -34,7 +34,7 @@ func (d *Driver) renewAll(
 // renew renews claims in one statement. It uses connections of its own, so that leases do not wait for requests; and a
 // claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
 func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
-	answers, err := d.extend(ctx, claims)
+	answers, err := d.inquire(ctx, d.renewals, claims, true)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,6 @@ func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 	return results, nil
 }
 
-// extend renews what it can without waiting for rows that others have locked.
-func (d *Driver) extend(ctx context.Context, claims []driver.Claim) ([]answer, error) {
-	answers, err := d.inquire(ctx, d.renewals, claims, true)
-	if errors.Is(err, errNoSpare) {
-		answers, err = d.inquire(ctx, d.requests, claims, true)
-	}
-	return answers, err
-}
-
 // Requests and sweeps of other clients lock a row for a moment, and transactions of somebody else may do so for long. A
 // claim whose row is locked is asked about again for this part of the shortest TTL, and no longer than skippedMost.
 const (
@@ -82,7 +73,7 @@ func (d *Driver) extendSkipped(ctx context.Context, claims []driver.Claim, answe
 	for _, c := range claims {
 		patience = min(patience, c.TTL/skippedPart)
 	}
-	pace := driver.Backoff{First: firstPause, Most: lastPause, Scatter: true}
+	pace := server.Pace()
 	for began := time.Now(); ; {
 		var skipped []driver.Claim
 		var places []int
@@ -94,7 +85,7 @@ func (d *Driver) extendSkipped(ctx context.Context, claims []driver.Claim, answe
 		if len(skipped) == 0 || time.Since(began) > patience || pace.Pause(ctx) != nil {
 			return
 		}
-		again, err := d.extend(ctx, skipped)
+		again, err := d.inquire(ctx, d.renewals, skipped, true)
 		if err != nil {
 			return
 		}
@@ -104,8 +95,8 @@ func (d *Driver) extendSkipped(ctx context.Context, claims []driver.Claim, answe
 	}
 }
 
-// inquire asks about many claims in one round trip, and renews them if extend is true. The claims are in one order, so
-// that no two inquiries wait for each other.
+// inquire asks about many claims in one round trip, and with extend renews what it can without waiting for rows that
+// others have locked. The claims are in one order, so that no two inquiries wait for each other.
 func (d *Driver) inquire(ctx context.Context, p *pool, claims []driver.Claim, extend bool) ([]answer, error) {
 	order := make([]int, len(claims))
 	for i := range order {

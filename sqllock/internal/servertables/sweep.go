@@ -48,10 +48,7 @@ func (s *sweeper) start(d *Driver) {
 		if s.wrote.Load() {
 			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 			defer cancel()
-			d.sweepTurn(ctx, func(ctx context.Context, last swept, f sweeping) (swept, error) {
-				use := func(ctx context.Context, l *lane) (swept, error) { return f(ctx, l.conn, last) }
-				return run(ctx, d.requests, affinity{}, use)
-			})
+			d.sweepTurn(ctx, d.requests) // which have a connection
 		}
 	}
 	s.ended.Go(func() {
@@ -72,17 +69,12 @@ func (s *sweeper) stop() {
 // sweep takes turns until there is nothing left, another client takes them, or one fails: the next sweep goes on.
 func (d *Driver) sweep(ctx context.Context) {
 	for {
-		more, err := d.sweepTurn(ctx, func(ctx context.Context, last swept, f sweeping) (swept, error) {
-			return runBulk(ctx, d, last, f)
-		})
+		more, err := d.sweepTurn(ctx, d.bulk)
 		if err != nil || !more || driver.Sleep(ctx, turnPause+rand.N(turnPause)) != nil {
 			return
 		}
 	}
 }
-
-// sweeping is a part of a turn, on a connection, after what the last part has left.
-type sweeping func(context.Context, *conn, swept) (swept, error)
 
 // A swept is what a part of a turn has left.
 type swept struct {
@@ -93,12 +85,10 @@ type swept struct {
 
 // sweepTurn sweeps, where it is time for that, each part in a turn of its own among other work on the connection, and
 // reports whether it left something.
-func (d *Driver) sweepTurn(
-	ctx context.Context, on func(context.Context, swept, sweeping) (swept, error),
-) (more bool, err error) {
-	s, err := on(ctx, swept{}, d.firstStep)
+func (d *Driver) sweepTurn(ctx context.Context, p *pool) (more bool, err error) {
+	s, err := runFrom(ctx, p, swept{}, d.firstStep)
 	for began := time.Now(); s.piled && err == nil && time.Since(began) < turnFor; {
-		s, err = on(ctx, s, d.goOn)
+		s, err = runFrom(ctx, p, s, d.goOn)
 	}
 	return err == nil && (s.piled || !s.over), err
 }
@@ -214,9 +204,5 @@ func (c *conn) retire(ctx context.Context, unused []string, keep time.Duration) 
 	for i, name := range unused {
 		lines[i] = hex.EncodeToString([]byte(name))
 	}
-	retired, err = c.names(ctx, retireLocks, strings.Join(lines, "\n"), micros(keep))
-	if err != nil {
-		return nil, err // all of it was undone
-	}
-	return retired, nil
+	return all(ctx, c, retireLocks, column[string], strings.Join(lines, "\n"), micros(keep)) // or all of it was undone
 }

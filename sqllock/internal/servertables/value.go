@@ -9,12 +9,8 @@ import (
 
 // value reads what a lock keeps between its holders.
 func (d *Driver) value(ctx context.Context, name string) (driver.Value, error) {
-	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (v driver.Value, err error) {
-		err = l.conn.rows(ctx, readValue, []any{[]byte(name)}, func(scan func(...any) error) error {
-			v, err = scanValue(scan)
-			return err
-		})
-		return v, err
+	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (driver.Value, error) {
+		return one(ctx, l.conn, readValue, scanValue, []byte(name))
 	})
 }
 
