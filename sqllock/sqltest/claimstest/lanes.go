@@ -99,9 +99,10 @@ func testDeadFlows(t *testing.T, s Store) {
 // A renewal has a connection of its own, where that of the requests is taken by one that is not answered.
 func testRenewalBesideRequests(t *testing.T, s Store) {
 	p := proxy.New(t, s.Addr)
-	behind := s
+	behind := *s.Server
 	behind.Addr = p.Addr
-	d := behind.clientWith(t, "connections=1")
+	s.Server = &behind
+	d := s.clientWith(t, "connections=1")
 	held := request(t, d, mutex(t.Name()), true)
 	p.Count(statements)
 	p.SwallowOpen()
