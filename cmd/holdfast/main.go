@@ -4,14 +4,9 @@ package main
 import (
 	"context"
 	"os"
-
-	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
 )
 
 func main() {
-	if guard.Asked(os.Args) {
-		os.Exit(guard.Main(os.Args))
-	}
 	os.Exit(run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 

@@ -5,7 +5,7 @@
 // SIGKILL, and what descends from it cannot hide: orphans become children of this process, so Kill finds them in
 // whatever group they are.
 //
-// A program that uses it calls guard.Main when guard.Asked says so.
+// It is for one program: see package guard about the modes in which that starts itself again.
 //
 // A process starts no other children while a command runs, and one command at a time: the next when nothing of the
 // last one lives.

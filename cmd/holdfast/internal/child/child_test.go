@@ -7,16 +7,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/guard"
 )
-
-func TestMain(m *testing.M) {
-	if guard.Asked(os.Args) {
-		os.Exit(guard.Main(os.Args))
-	}
-	os.Exit(m.Run())
-}
 
 // The command is waited for when its guard is gone: from then on another group may get its ID.
 func TestGuardEndsFirst(t *testing.T) {

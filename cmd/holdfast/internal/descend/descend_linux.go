@@ -3,7 +3,7 @@ package descend
 
 import (
 	"os"
-	"path/filepath"
+	"path"
 	"strconv"
 	"strings"
 	"syscall"
@@ -134,9 +134,9 @@ func processes(yield func(process) bool) {
 	if !isOurs() {
 		return
 	}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is fine
-	for _, path := range stats {
-		if !yield(readStat(path)) {
+	entries, _ := os.ReadDir("/proc") // what there is of it counts
+	for _, e := range entries {
+		if name := e.Name(); '0' <= name[0] && name[0] <= '9' && !yield(readStat("/proc/"+name+"/stat")) {
 			return
 		}
 	}
@@ -168,8 +168,8 @@ type process struct {
 }
 
 // readStat returns the zero process when it is gone.
-func readStat(path string) (p process) {
-	stat, err := os.ReadFile(path)
+func readStat(file string) (p process) {
+	stat, err := os.ReadFile(file)
 	if err != nil {
 		return p
 	}
@@ -179,7 +179,7 @@ func readStat(path string) (p process) {
 	if len(fields) < 3 {
 		return p
 	}
-	p.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	p.pid, _ = strconv.Atoi(path.Base(path.Dir(file)))
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.group, _ = strconv.Atoi(fields[2])
 	p.lives = fields[0] != "Z" && fields[0] != "X" || hasThreads(fields)

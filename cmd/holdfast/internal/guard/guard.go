@@ -8,11 +8,23 @@
 // that nobody would end.
 package guard
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
-// Mode is the first argument of this program as a guard. What follows are the supervisor, and the mark of what descends
+// In a hidden mode this process is over before the packages of the engines are initialised, which takes longer than all
+// that it does. The language specifies that: of the packages whose imports are initialised, the one whose path comes
+// first is next. So this package imports few others, and none whose path comes after those of the engines.
+func init() {
+	if asked(os.Args) {
+		os.Exit(act(os.Args))
+	}
+}
+
+// mode is the first argument of this program as a guard. What follows are the supervisor, and the mark of what descends
 // from the command: see package descend. The process group is told, because the guard is there before the command.
-const Mode = "--guard"
+const mode = "--guard"
 
 // beginning is the first argument of this program as a command that has not begun. What follows are the numbers of two
 // open files, on which it tells the guard and the supervisor, the supervisor, the path of the command, and its
@@ -22,9 +34,9 @@ const beginning = "--begin"
 // name is what this program calls itself in its hidden modes.
 const name = "holdfast"
 
-// Asked reports whether a command line asks this program to be a guard, or to begin a command.
-func Asked(args []string) bool {
-	return len(args) == 4 && args[1] == Mode || len(args) > 6 && args[1] == beginning
+// asked reports whether a command line asks this program to be a guard, or to begin a command.
+func asked(args []string) bool {
+	return len(args) == 4 && args[1] == mode || len(args) > 6 && args[1] == beginning
 }
 
 // ErrGone means that the guard has ended before it knew the command, which was not begun then.

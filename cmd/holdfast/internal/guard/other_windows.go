@@ -1,4 +1,4 @@
 package guard
 
-// Main is for systems that have guards.
-func Main([]string) int { return 64 }
+// act is for systems that have guards.
+func act([]string) int { return 64 }

@@ -80,7 +80,7 @@ func (g *Guard) start(mark string, files []*os.File) error {
 		return err
 	}
 	defer null.Close()
-	g.process, err = os.StartProcess(program, []string{name, Mode, strconv.Itoa(os.Getpid()), mark}, &os.ProcAttr{
+	g.process, err = os.StartProcess(program, []string{name, mode, strconv.Itoa(os.Getpid()), mark}, &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{"GOMAXPROCS=1", "GOTRACEBACK=none"},
 		Files: append([]*os.File{null, null, null}, files...),

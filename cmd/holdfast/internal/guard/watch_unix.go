@@ -34,8 +34,8 @@ type watch struct {
 	pace       time.Duration // of looks since then
 }
 
-// Main is this program in one of its hidden modes: see [Asked]. It returns the exit code.
-func Main(args []string) int {
+// act is this program in one of its hidden modes. It returns the exit code.
+func act(args []string) int {
 	if args[1] == beginning {
 		return begin(args)
 	}
