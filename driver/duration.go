@@ -5,10 +5,13 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
-var withDays = regexp.MustCompile(`^(-?)(\d+)d(.*)$`)
+var withDays = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-?)(\d+)d(.*)$`)
+})
 
 const day = 24 * time.Hour
 
@@ -31,7 +34,7 @@ func tooLong(s string) error {
 }
 
 func parseDuration(s string) (time.Duration, error) {
-	parts := withDays.FindStringSubmatch(s)
+	parts := withDays().FindStringSubmatch(s)
 	if parts == nil {
 		d, err := time.ParseDuration(s)
 		if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -113,10 +114,12 @@ func hasSpaceIn(rawURL, scheme string) bool {
 	return strings.ContainsFunc(rawURL, unicode.IsSpace)
 }
 
-var schemeAtEnd = regexp.MustCompile(`(^|[,@])[A-Za-z][A-Za-z0-9+.-]*:$`)
+var schemeAtEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[,@])[A-Za-z][A-Za-z0-9+.-]*:$`)
+})
 
 // isScheme reports whether hosts end with a scheme and its colon.
-func isScheme(authority string) bool { return schemeAtEnd.MatchString(authority) }
+func isScheme(authority string) bool { return schemeAtEnd().MatchString(authority) }
 
 // afterParsing finds the mistakes in a URL that package url has taken apart.
 func afterParsing(rawURL string, u *url.URL) error {
@@ -141,14 +144,18 @@ func afterParsing(rawURL string, u *url.URL) error {
 	return checkPath(u.EscapedPath())
 }
 
-var (
-	hostPort = regexp.MustCompile(`^(\[.*\]|[^:]*)(:.*)?$`)
-	badBytes = regexp.MustCompile(`[^\pL\pN._-]`)
-)
+var hostPort = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\[.*\]|[^:]*)(:.*)?$`)
+})
+
+// isBad reports what no name of a host has.
+func isBad(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("._-", r)
+}
 
 // checkHost checks a host with its port, if it has one.
 func checkHost(host string) error {
-	parts := hostPort.FindStringSubmatch(host)
+	parts := hostPort().FindStringSubmatch(host)
 	if parts == nil {
 		return badHost
 	}
@@ -165,7 +172,7 @@ func checkHost(host string) error {
 		return badPort
 	case inBrackets:
 		return checkBrackets(name)
-	case badBytes.MatchString(name):
+	case strings.ContainsFunc(name, isBad):
 		return badHost
 	}
 	return nil

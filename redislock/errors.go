@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -34,12 +35,14 @@ func explain(err error) error {
 	words := wordsOf(reply)
 	k := kindOf(words)
 	return &driver.ServerError{
-		Effect: k.effect, Words: inWhichScript.ReplaceAllString(words, ""), Advice: k.advice, Err: reply,
+		Effect: k.effect, Words: inWhichScript().ReplaceAllString(words, ""), Advice: k.advice, Err: reply,
 	}
 }
 
 // inWhichScript is what Redis adds to an error of a script. Err keeps it, and users can do nothing with it.
-var inWhichScript = regexp.MustCompile(` script: \w+, on @user_script:\d+\.?$`)
+var inWhichScript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(` script: \w+, on @user_script:\d+\.?$`)
+})
 
 // longestWords is about how long an error is whose words are shown in full. A few go on with instructions.
 const longestWords = 240

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func someNames(ctx context.Context, d driver.Driver, prefix string) (names []str
 		if err != nil || len(names) == mostCompleted {
 			break
 		}
-		if isPlain.MatchString(name) { // which a lock that holds notes is not
+		if isPlain().MatchString(name) { // which a lock that holds notes is not
 			names = append(names, name)
 		}
 	}
@@ -82,7 +83,9 @@ func someNames(ctx context.Context, d driver.Driver, prefix string) (names []str
 
 // isPlain says which names are completed: those that mean nothing else to a shell. They are other people's text, and
 // what is completed may be run.
-var isPlain = regexp.MustCompile(`^[\pL\pN_./:@%+,][\pL\pN_./:@%+,-]*$`)
+var isPlain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL\pN_./:@%+,][\pL\pN_./:@%+,-]*$`)
+})
 
 // isThere reports whether a backend can be opened without making it: the file of others, or our own where it is safe.
 func isThere(u *url.URL, isOwn bool) bool {

@@ -40,7 +40,7 @@ func checkFilled(u *url.URL) error {
 
 // nameParameter names a parameter of a URL, unless it may be a part of a password that has a question mark.
 func nameParameter(u *url.URL, name string) string {
-	if strings.Contains(u.RawQuery, "@") || !likeVerb.MatchString(name) {
+	if strings.Contains(u.RawQuery, "@") || !likeVerb().MatchString(name) {
 		return "a parameter"
 	}
 	return "the parameter " + name

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 
@@ -64,16 +65,16 @@ func (a *app) say(format string, args ...any) {
 
 // White space by which errors of several parts are laid out.
 var (
-	breakAfterColon = regexp.MustCompile(`:\s*\n\s*`)
-	lineBreak       = regexp.MustCompile(`\s*\n\s*`)
-	tabs            = regexp.MustCompile(`\t+`)
+	breakAfterColon = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:\s*\n\s*`) })
+	lineBreak       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\n\s*`) })
+	tabs            = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\t+`) })
 )
 
 // oneLine returns an error of several lines as one.
 func oneLine(s string) string {
-	s = breakAfterColon.ReplaceAllString(strings.TrimSpace(s), ": ")
-	s = lineBreak.ReplaceAllString(s, "; ")
-	return tabs.ReplaceAllString(s, " ")
+	s = breakAfterColon().ReplaceAllString(strings.TrimSpace(s), ": ")
+	s = lineBreak().ReplaceAllString(s, "; ")
+	return tabs().ReplaceAllString(s, " ")
 }
 
 // printable returns s with what could control a terminal quoted: names and owners are other people's text.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -103,14 +104,16 @@ func unknownVerb(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
-	case likeVerb.MatchString(args[0]):
+	case likeVerb().MatchString(args[0]):
 		return usage("there is no verb %q; holdfast --help shows them", args[0])
 	default:
 		return usage("there is no such verb; holdfast --help shows them")
 	}
 }
 
-var likeVerb = regexp.MustCompile(`^[A-Za-z-]+$`)
+var likeVerb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z-]+$`)
+})
 
 // knownVerb checks the arguments of help.
 func knownVerb(c *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -18,11 +19,13 @@ const (
 )
 
 // tableName is what the name of the table may be: it stands in statements without quotes, as ShedLock writes it.
-var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`)
+var tableName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`)
+})
 
 // checkTable refuses names that would need quotes.
 func checkTable(name string) error {
-	if !tableName.MatchString(name) {
+	if !tableName().MatchString(name) {
 		return fmt.Errorf("the table %q: use letters, digits, '_' and '$', as in shedlock or jobs.shedlock", name)
 	}
 	return nil
@@ -80,9 +83,11 @@ func plain(r rune) rune {
 func claimIn(lockedBy string) (id string, isOurs bool) {
 	rest, isOurs := strings.CutPrefix(lockedBy, marked)
 	id, _, hasEnd := strings.Cut(rest, "@")
-	return id, isOurs && hasEnd && claimID.MatchString(id)
+	return id, isOurs && hasEnd && claimID().MatchString(id)
 }
 
 // claimID is what [driver.Validate] takes for an ID. Whoever can write ShedLock's table can put other text in its
 // place.
-var claimID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var claimID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+})
