@@ -26,7 +26,7 @@ help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/holdfast
-	go build -o bin/holdfast ./cmd/holdfast
+	CGO_ENABLED=0 go build -tags grpcnotrace -o bin/holdfast ./cmd/holdfast
 
 servers: ## install the servers that the tests need (Debian, as root or with sudo)
 	@sh scripts/servers.sh

@@ -7,7 +7,7 @@ trap 'rm -r "$folder"' EXIT
 
 # size prints how many bytes the command has that is built with some tags.
 size() {
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags "$1" -o "$folder/holdfast" ./cmd/holdfast
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags "grpcnotrace $1" -o "$folder/holdfast" ./cmd/holdfast
 	wc -c <"$folder/holdfast"
 }
 

@@ -41,6 +41,19 @@ func TestTagLeavesItsEngineOut(t *testing.T) {
 	}
 }
 
+// With the tag of releases the linker may leave out what nobody calls: templates call methods by names that it does not
+// know.
+func TestTagOfReleases(t *testing.T) {
+	t.Parallel()
+	const templates = "html/template"
+	if !hasPrefix(dependencies(t, ""), templates) {
+		t.Errorf("%s is not in the program without the tag, which is of no use any more", templates)
+	}
+	if hasPrefix(dependencies(t, "grpcnotrace"), templates) {
+		t.Errorf("%s is in the program", templates)
+	}
+}
+
 // dependencies returns the packages that are in the program.
 func dependencies(t *testing.T, tags string) []string {
 	t.Helper()

@@ -24,7 +24,7 @@ func (t target) program() string {
 // was built from, which the go command takes from git.
 func (m *maker) build(t target) error {
 	return m.goRun([]string{"GOOS=" + t.system, "GOARCH=" + t.arch, "CGO_ENABLED=0"},
-		"build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -X main.release="+m.version,
+		"build", "-trimpath", "-buildvcs=true", "-tags", "grpcnotrace", "-ldflags", "-s -w -X main.release="+m.version,
 		"-o", m.binary(t), "./cmd/holdfast")
 }
 
