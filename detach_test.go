@@ -194,7 +194,7 @@ func TestDetachUnsupported(t *testing.T) {
 func TestResumeWhatIsNoHandle(t *testing.T) {
 	_, a, _ := twoClients(t)
 	good := must(must(a.Mutex("m").Lock(t.Context()))(t).Detach(t.Context()))(t)
-	nameless := handleOf(`{"claim":"c","token":"512","weight":1,"limit":1,"ttl":15000000000,"name":5}`)
+	nameless := handleOf(`{"claim":"c","token":"2048","weight":1,"limit":1,"ttl":15000000000,"name":5}`)
 	for _, bad := range []string{"", "m", "hf1.", "hf1.!!", "hf2" + good[3:], good[:len(good)-4], nameless} {
 		_, err := a.Resume(t.Context(), bad)
 		wantErr(t, err, holdfast.ErrInvalidHandle)
@@ -206,7 +206,7 @@ func handleOf(text string) string { return "hf1." + base64.RawURLEncoding.Encode
 // A handle with a number that no token is, as where its token was confused with another one, acquires nothing.
 func TestResumeWithNoToken(t *testing.T) {
 	_, a, b := twoClients(t)
-	for _, token := range []string{"0", "1", "255"} {
+	for _, token := range []string{"0", "1", "1023"} {
 		text := `{"name":"bQ==","claim":"c","token":"` + token + `","weight":1,"limit":1,"ttl":15000000000}`
 		_, err := a.Resume(t.Context(), handleOf(text))
 		wantErr(t, err, holdfast.ErrInvalidHandle)

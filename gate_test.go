@@ -31,7 +31,7 @@ func TestGateSharesOneClaim(t *testing.T) {
 		synctest.Wait()
 		first.Release(t.Context())
 		wg.Wait()
-		if n := l.count("request"); n > goroutines/255+2 {
+		if n := l.count("request"); n > goroutines/1023+2 {
 			t.Errorf("%d requests for %d acquisitions", n, goroutines)
 		}
 	})

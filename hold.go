@@ -88,7 +88,7 @@ func (h *hold) alive() bool {
 }
 
 // tokenShift leaves room in the token for the count of local hand-offs.
-const tokenShift = 8
+const tokenShift = 10
 
 // lose ends the hold because the lock is not ours any more. The holder learns it first; then the claim is given back
 // under the token that it now has, in case the backend still has it. A resumed one is left to its TTL: whoever else

@@ -25,7 +25,7 @@ const (
 )
 
 // maxHandoff is how many local hand-offs fit in the part of the token that counts them.
-const maxHandoff = 255
+const maxHandoff = 1<<tokenShift - 1
 
 type settings struct {
 	ttl       time.Duration
@@ -123,7 +123,7 @@ func WithReentrant() Option { return func(s *settings) { s.reentrant = true } }
 
 // WithLocalHandoff sets how many times in a row the lock may pass from one goroutine of this client to the next without
 // a round trip while others wait for it. The default is 16; 0 makes the order strictly first come, first served; the
-// most is 255.
+// most is 1,023.
 func WithLocalHandoff(n int) Option { return func(s *settings) { s.handoff = n } }
 
 // WithMinHold keeps the lock taken for d from the grant, even after Release. So a short job runs at most once for each

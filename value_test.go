@@ -208,7 +208,7 @@ func TestValueUnderAClockThatIsBehind(t *testing.T) {
 		a, b := newClient(t, store), newClient(t, store.Client())
 		lease := must(a.Mutex("m").Lock(t.Context()))(t)
 		claim := queued(t, b, "m")[0].Claim
-		claim.Token >>= 8 // of the backend
+		claim.Token >>= 10 // of the backend
 		ahead := holdfast.Value{Text: "ahead", Token: lease.Token(), Set: time.Now().Add(time.Hour)}
 		set := driver.Op{Kind: driver.OpSetValue, Claim: claim, Value: ahead}
 		if err := doOne(t.Context(), store, set).Err; err != nil {

@@ -147,7 +147,7 @@ func TestFindByNoToken(t *testing.T) {
 	if _, err := lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, token := range []uint64{1, 255} {
+	for _, token := range []uint64{1, 1023} {
 		held, err := etcdfence.Find(t.Context(), client, "/holdfast", "report", token)
 		if errors.Is(err, fence.ErrStale) {
 			continue

@@ -13,7 +13,7 @@ import (
 
 // localBits are those of a lease's token that count the holders to whom a process has handed the lock on. The others
 // are the create revision of the claim's key.
-const localBits = 8
+const localBits = 10
 
 // A Held lock can be asked by transactions whether it still is. The key tells processes apart, not those to whom one
 // process hands the lock on: they share it, though each has a token of its own. Where one of them may write late, after
