@@ -24,6 +24,7 @@ type gateKey struct {
 	ttl      time.Duration
 	owner    string
 	handoff  int
+	reuse    time.Duration
 	patience time.Duration
 	first    time.Duration
 }
@@ -38,8 +39,10 @@ type gate struct {
 
 	// Guarded by gates.mu.
 	hold     *hold              // nil while it is sought
+	served   int                // how many grants of the hold there were after the first
 	passes   int                // how often the hold was handed on
 	turns    turns              // how often it may be
+	reuse    reuse              // what is known about keeping it
 	visitors []*visitor         // who waits, in order
 	stop     context.CancelFunc // ends the search; nil when none is under way that could be ended
 	stopped  func()             // must be called when a search has ended that nobody wants any more; see leave
@@ -61,7 +64,7 @@ type passed struct {
 // passGate acquires an exclusive lock together with the other goroutines of this client.
 func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
 	s := l.settings
-	key := gateKey{l.name, a.limit, s.ttl, s.owner, s.handoff, s.patience, s.firstAnswer}
+	key := gateKey{l.name, a.limit, s.ttl, s.owner, s.handoff, s.reuse, s.patience, s.firstAnswer}
 	gs := &l.client.gates
 	gs.mu.Lock()
 	g, busy := gs.open[key]
@@ -70,6 +73,14 @@ func (l *lock) passGate(ctx context.Context, a ask, wait bool) (*grant, error) {
 		g = gs.add(key, l, a)
 		gs.mu.Unlock()
 		return g.enter(ctx, l, wait)
+	case g.reuse.idle:
+		grant, spent := g.reuseFor(l)
+		gs.mu.Unlock()
+		if spent == nil {
+			return grant, nil
+		}
+		spent.unwanted()
+		return l.passGate(ctx, a, wait)
 	case wait:
 		v := g.admit(l)
 		gs.mu.Unlock()
@@ -157,7 +168,7 @@ func (g *gate) begin(ctx context.Context, wait bool) (o outcome) {
 }
 
 // take makes the hold the gate's. gates.mu is held.
-func (g *gate) take(h *hold) { h.gate, g.hold, g.passes, g.turns = g, h, 0, turns{} }
+func (g *gate) take(h *hold) { h.gate, g.hold, g.served, g.passes, g.turns = g, h, 0, 0, turns{} }
 
 // opened makes the hold the gate's and grants it to the first visitor, or seeks another if it was lost already.
 // gates.mu is held.
@@ -174,7 +185,7 @@ func (g *gate) opened(h *hold) {
 func (g *gate) serve() {
 	v := g.visitors[0]
 	g.visitors = g.visitors[1:]
-	v.ready <- passed{grant: g.hold.grant(v.lock, g.passes)}
+	v.ready <- passed{grant: g.hold.grant(v.lock, g.served)}
 }
 
 // await waits for the visitor's turn.
@@ -321,6 +332,7 @@ func (g *gate) proceed() {
 	g.gates.mu.Lock()
 	defer g.gates.mu.Unlock()
 	g.hold, g.turns = nil, turns{}
+	g.reuse.end()
 	switch err := g.lock.client.closed(); {
 	case len(g.visitors) == 0:
 		g.close()

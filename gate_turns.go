@@ -54,12 +54,13 @@ func (gs *gates) pass(h *hold) bool {
 
 // canServe reports whether there is somebody to hand the hold to, and it may be handed on at all. gates.mu is held.
 func (g *gate) canServe() bool {
-	return len(g.visitors) > 0 && g.lock.client.closed() == nil && g.hold.handsOn(g.passes)
+	return len(g.visitors) > 0 && g.lock.client.closed() == nil && g.hold.handsOn(g.served)
 }
 
 // serveNext hands the hold on. gates.mu is held.
 func (g *gate) serveNext() {
 	g.passes++
+	g.served++
 	if t := &g.turns; t.isDue(g.passes, g.key.handoff) {
 		t.ask(g.passes, now())
 		g.lock.client.keeper.hurry(&g.hold.tracked)
@@ -88,18 +89,26 @@ func (gs *gates) answered(h *hold, sent instant, contended bool) {
 			g.serveNext()
 		}
 	}
+	spare := g.reuse.idle && !g.mayReuse()
+	if spare {
+		g.reuse.idle = false
+	}
 	gs.mu.Unlock()
-	if over {
+	switch {
+	case over:
 		h.lock.client.run(h.returnUnused)
+	case spare:
+		h.unwanted()
 	}
 }
 
-// unpause ends the wait of a hold that nobody has for an answer, and reports whether it was one.
+// unpause ends the wait of a hold that nobody has, for an answer or for the next caller, and reports whether it was one.
 func (gs *gates) unpause(h *hold) (was bool) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	if g := h.gate; g != nil {
-		was, g.turns.paused = g.turns.paused, false
+		was = g.turns.paused || g.reuse.idle
+		g.turns.paused, g.reuse.idle = false, false
 	}
 	return was
 }

@@ -160,7 +160,7 @@ func (h *hold) finish(ctx context.Context, g *grant) error {
 	if left := h.leastTimeLeft(); left > 0 {
 		return h.keepForMinimum(ctx, g, left)
 	}
-	if h.lock.client.gates.pass(h) {
+	if gs := &h.lock.client.gates; gs.pass(h) || gs.keep(h) {
 		return nil
 	}
 	return h.giveBack(ctx, g)
@@ -320,13 +320,13 @@ func (h *hold) gone(err error) {
 	}
 }
 
-// handsOn reports whether the hold may go to another goroutine, after it went to so many.
-func (h *hold) handsOn(passes int) bool {
+// handsOn reports whether the hold may serve another caller, after it has served so many besides the first.
+func (h *hold) handsOn(served int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	left := h.validUntil().sub(now())
 	return !h.over && !h.revoked && h.leaving == nil && h.setting == 0 &&
-		passes < maxHandoff && left > h.grantedTTL()/leastToShare
+		served < maxHandoff && left > h.grantedTTL()/leastToShare
 }
 
 // isContended reports whether others wait at the backend, by the newest answer.

@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -115,7 +116,7 @@ func (l *lock) check(ctx context.Context, a ask) error {
 	if err := l.settings.check(); err != nil {
 		return l.failure("lock", err)
 	}
-	if err := a.check(); err != nil {
+	if err := cmp.Or(a.check(), l.canReuse()); err != nil {
 		return l.failure("lock", err)
 	}
 	if err := driver.Validate(l.draft(a, false, "draft"), l.client.traits); err != nil {

@@ -236,6 +236,10 @@ func TestBadInput(t *testing.T) {
 		{"hold of 292 years", lock(a, "m", holdfast.WithMinHold(math.MaxInt64)), "at most 876000h", nil},
 		{"end after 292 years", lock(a, "m", holdfast.WithMaxHold(math.MaxInt64)), "at most 876000h", nil},
 		{"TTL of 292 years", lock(a, "m", holdfast.WithTTL(math.MaxInt64)), "at most 876000h", nil},
+		{"reuse of 292 years", lock(a, "m", holdfast.WithReuse(math.MaxInt64)), "at most 876000h", nil},
+		{"negative reuse", lock(a, "m", holdfast.WithReuse(-1)), "negative", nil},
+		{"reuse and a minimum hold", lock(a, "m", holdfast.WithReuse(1), holdfast.WithMinHold(1)), "choose one", nil},
+		{"reuse in strict order", lock(a, "m", holdfast.WithReuse(1), holdfast.WithLocalHandoff(0)), "exclude", nil},
 		{"negative hold", lock(a, "m", holdfast.WithMinHold(-1)), "negative", nil},
 		{"no permits", func() error {
 			return second(a.Semaphore("s", 0).Acquire(t.Context(), 1))

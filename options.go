@@ -35,6 +35,7 @@ type settings struct {
 	handoff   int
 	minHold   time.Duration
 	maxHold   time.Duration
+	reuse     time.Duration
 
 	patience    time.Duration // unset: follows from the TTL
 	firstAnswer time.Duration // unset: the patience
@@ -77,9 +78,9 @@ func (s *settings) check() error {
 	switch {
 	case s.ttl <= 0:
 		return fmt.Errorf("WithTTL(%v): a TTL must be positive", s.ttl)
-	case max(s.ttl, s.minHold, s.maxHold) > driver.LongestDuration:
-		return fmt.Errorf("WithTTL(%v), WithMinHold(%v), WithMaxHold(%v): each must be at most %v", s.ttl, s.minHold,
-			s.maxHold, driver.LongestDuration)
+	case max(s.ttl, s.minHold, s.maxHold, s.reuse) > driver.LongestDuration:
+		return fmt.Errorf("WithTTL(%v), WithMinHold(%v), WithMaxHold(%v), WithReuse(%v): each must be at most %v",
+			s.ttl, s.minHold, s.maxHold, s.reuse, driver.LongestDuration)
 	case s.ttl < shortestTTL:
 		return fmt.Errorf("WithTTL(%v): it must be at least %v, because the holder trusts only about half of it",
 			s.ttl, shortestTTL)
@@ -90,7 +91,7 @@ func (s *settings) check() error {
 	case s.maxHold > 0 && s.maxHold < s.minHold:
 		return fmt.Errorf("WithMaxHold(%v) is shorter than WithMinHold(%v)", s.maxHold, s.minHold)
 	}
-	return s.checkPatience()
+	return cmp.Or(s.checkReuse(), s.checkPatience())
 }
 
 // shortestTTL leaves something of a lease after the margin that its holder keeps; see trustedUntil.
