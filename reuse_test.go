@@ -272,6 +272,37 @@ func TestReuseAfterTheDeadline(t *testing.T) {
 	})
 }
 
+// What is known of a hold that is kept ends with it: the next one is kept for its own time, and nobody looks out for
+// locks that are not kept.
+func TestReuseOfTheNextHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, a, b := twoClients(t)
+		m := a.Mutex("m", holdfast.WithReuse(time.Second))
+		cycles(t, m, 1)
+		lease := must(m.Lock(t.Context()))(t)
+		next := make(chan *holdfast.Lease)
+		go func() { next <- must(m.Lock(t.Context()))(t) }()
+		synctest.Wait()
+		time.Sleep(time.Second - time.Millisecond)
+		if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		lease.Release(t.Context())
+		(<-next).Release(t.Context())
+		time.Sleep(time.Second - time.Millisecond)
+		requests := l.count("request")
+		cycles(t, m, 1)
+		if n := l.count("request"); n != requests {
+			t.Error("the next hold was not kept for its own time")
+		}
+		must(b.Mutex("m").Lock(t.Context()))(t)
+		synctest.Wait()
+		if n := holdfast.Expected(a); n != 0 {
+			t.Errorf("it still looks out for %d locks", n)
+		}
+	})
+}
+
 // A lease on what was kept can be left to another process.
 func TestReuseAndDetach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -300,7 +331,7 @@ func TestReuseNeedsAQueue(t *testing.T) {
 		c := newClient(t, withTraits{memlock.New(), change})
 		_, err := c.Mutex("m", holdfast.WithReuse(time.Second)).Lock(t.Context())
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "WithReuse") {
-			t.Errorf("%s: %v", what, err)
+			t.Fatalf("%s: %v", what, err)
 		}
 		must(c.Mutex("m").Lock(t.Context()))(t)
 	}
