@@ -287,6 +287,7 @@ func TestReuseOfTheNextHold(t *testing.T) {
 		if err := b.Break(t.Context(), "m", queued(t, b, "m")[0].ID); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		lease.Release(t.Context())
 		(<-next).Release(t.Context())
 		time.Sleep(time.Second - time.Millisecond)
