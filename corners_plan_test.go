@@ -146,6 +146,9 @@ func (p *plan) drawVisit(r *rand.Rand, locks []string) visit {
 	if oneIn(r, 8) {
 		v.settings.minHold = upTo(r, 2*p.ttl)
 	}
+	if v.settings.handoff > 0 && v.settings.minHold == 0 && oneIn(r, 3) {
+		v.settings.reuse = upTo(r, 2*p.ttl)
+	}
 	if oneIn(r, 6) {
 		v.settings.maxHold = v.settings.minHold + upTo(r, p.ttl) + 1
 	}
@@ -307,7 +310,8 @@ func (v visit) words() string {
 		}
 	}
 	s += fmt.Sprintf(", patience %v, handoff %d", v.patience, v.settings.handoff)
-	s += fmt.Sprintf(", min hold %v, max hold %v; %v", v.settings.minHold, v.settings.maxHold, v.stay)
+	s += fmt.Sprintf(", min hold %v, max hold %v, reuse %v; %v", v.settings.minHold, v.settings.maxHold,
+		v.settings.reuse, v.stay)
 	for _, r := range v.resumes {
 		s += fmt.Sprintf("\n          resumed by client %d after %v; %v", r.client, r.after, r.stay)
 	}

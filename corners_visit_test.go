@@ -49,7 +49,7 @@ func (w *world) visit(who string, v visit) {
 
 func (v visit) options() []Option {
 	s := v.settings
-	o := []Option{WithLocalHandoff(s.handoff), WithMinHold(s.minHold), WithMaxHold(s.maxHold)}
+	o := []Option{WithLocalHandoff(s.handoff), WithMinHold(s.minHold), WithMaxHold(s.maxHold), WithReuse(s.reuse)}
 	if v.settings.reentrant {
 		o = append(o, WithReentrant())
 	}

@@ -296,7 +296,11 @@ func TestReuseOfTheNextHold(t *testing.T) {
 		if n := l.count("request"); n != requests {
 			t.Error("the next hold was not kept for its own time")
 		}
+		began := time.Now()
 		must(b.Mutex("m").Lock(t.Context()))(t)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("another client had to wait %v", took)
+		}
 		synctest.Wait()
 		if n := holdfast.Expected(a); n != 0 {
 			t.Errorf("it still looks out for %d locks", n)
