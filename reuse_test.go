@@ -292,7 +292,7 @@ func TestReuseOfTheNextHold(t *testing.T) {
 		(<-next).Release(t.Context())
 		time.Sleep(time.Second - time.Millisecond)
 		requests := l.count("request")
-		cycles(t, m, 1)
+		cycles(t, m, 2)
 		if n := l.count("request"); n != requests {
 			t.Error("the next hold was not kept for its own time")
 		}
