@@ -20,9 +20,10 @@ type Followers struct {
 	// locks, and once more after stop. ctx bounds the call of Listen, not the listening; after an error moved is never
 	// called. Nil: Wait serves these claims, too.
 	Listen func(ctx context.Context, c Claim, moved func()) (stop func(), err error)
-	// Changed blocks until a queue may have changed since the call, or ctx ends. Returning early is allowed. Nil: a
-	// change is told after a pause, whether there was one or not.
-	Changed func(ctx context.Context, name string) error
+	// Changed blocks until a queue may have changed since it called begun, or ctx ends. It calls begun as soon as no
+	// change will escape it. Returning early is allowed. Nil: a change is told after a pause, whether there was one or
+	// not.
+	Changed func(ctx context.Context, name string, begun func()) error
 
 	running sync.WaitGroup // goroutines that tell events
 
@@ -32,7 +33,7 @@ type Followers struct {
 	end      context.CancelFunc
 	tells    map[*func(Event)]struct{}
 	followed map[string]*follower // by the claim's ID
-	watched  map[string]bool      // names of locks of which a change will be told
+	watched  map[string]*watch    // of the locks of which a change will be told, by their names
 	panics   map[subject]error    // of Wait, Listen and Changed
 }
 
@@ -40,7 +41,7 @@ type Followers struct {
 func (fs *Followers) begin() {
 	fs.life, fs.end = context.WithCancel(context.Background())
 	fs.tells = make(map[*func(Event)]struct{})
-	fs.followed, fs.watched, fs.panics = make(map[string]*follower), make(map[string]bool), make(map[subject]error)
+	fs.followed, fs.watched, fs.panics = make(map[string]*follower), make(map[string]*watch), make(map[subject]error)
 }
 
 // follows reports whether anybody is told anything. mu is held.
@@ -344,30 +345,56 @@ func (fs *Followers) listen(ctx context.Context, f *follower) {
 // Watch has the next change of a queue told, for OpWatch. A panic of Changed goes on up to the caller.
 func (fs *Followers) Watch(ctx context.Context, name string) error {
 	fs.raise(subject{name: name})
+	w, err := fs.watching(ctx, name)
+	if w == nil || err != nil {
+		return err
+	}
+	select {
+	case <-w.begun:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A watch is one of a queue. begun is closed once no change can escape it: until then what OpWatch says is not true.
+type watch struct {
+	begin func()
+	begun chan struct{}
+}
+
+// watching returns the watch of a queue, which it begins if there is none; nil while nobody is told anything.
+func (fs *Followers) watching(ctx context.Context, name string) (*watch, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case fs.closed:
-		return ErrClosed
-	case !fs.follows(), fs.watched[name]:
-		return nil
+		return nil, ErrClosed
+	case !fs.follows(), fs.watched[name] != nil:
+		return fs.watched[name], nil
 	}
-	fs.watched[name] = true
+	begun := make(chan struct{})
+	w := &watch{begun: begun, begin: sync.OnceFunc(func() { close(begun) })}
+	fs.watched[name] = w
 	life := fs.life
-	fs.run(subject{name: name}, func() { fs.watch(life, name) })
-	return nil
+	fs.run(subject{name: name}, func() {
+		defer w.begin() // also after a failure, or a panic, which are told
+		fs.watch(life, name, w)
+	})
+	return w, nil
 }
 
 // watch tells when a queue has changed, or when WatchTime has passed.
-func (fs *Followers) watch(life context.Context, name string) {
+func (fs *Followers) watch(life context.Context, name string, w *watch) {
 	ctx, cancel := context.WithTimeout(life, WatchTime)
 	defer cancel()
 	err := errNoWatch
 	if fs.Changed != nil {
-		err = fs.Changed(ctx, name)
+		err = fs.Changed(ctx, name, w.begin)
 	}
+	w.begin()
 	if err != nil && ctx.Err() == nil {
 		Sleep(ctx, watchPause) // the one who is told will ask to watch again
 	}

@@ -32,3 +32,31 @@ func TestFollowersTellToAskOnce(t *testing.T) {
 		}
 	})
 }
+
+// A watch has begun when the driver says so: until then a change could escape it, and OpWatch has no result.
+func TestFollowersWatchOnceItHasBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := &driver.Followers{Changed: func(ctx context.Context, _ string, begun func()) error {
+			driver.Sleep(ctx, time.Second)
+			begun()
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		fs.Subscribe(func(driver.Event) {})
+		began := time.Now()
+		for range 2 { // the second finds the watch of the first
+			go func() {
+				if err := fs.Watch(t.Context(), "m"); err != nil || time.Since(began) != time.Second {
+					t.Errorf("%v after %v, want the second that the watch takes to begin", err, time.Since(began))
+				}
+			}()
+		}
+		hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := fs.Watch(hasty, "m"); err == nil {
+			t.Error("a watch has begun before it has")
+		}
+		time.Sleep(2 * time.Second)
+		fs.Close()
+	})
+}

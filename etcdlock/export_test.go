@@ -74,7 +74,9 @@ func (d *Driver) Wait(ctx context.Context, c driver.Claim) (driver.Status, error
 	return d.wait(ctx, c)
 }
 
-func (d *Driver) Watch(ctx context.Context, name string) error { return d.changed(ctx, name) }
+func (d *Driver) Watch(ctx context.Context, name string) error {
+	return d.changed(ctx, name, func() {})
+}
 
 func (d *Driver) Listen(ctx context.Context, c driver.Claim, moved func()) (stop func(), err error) {
 	return d.listen(ctx, c, moved)

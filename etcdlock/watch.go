@@ -6,8 +6,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// changed blocks until the queue may have changed since the call, as [driver.Followers] says.
-func (d *Driver) changed(ctx context.Context, name string) error {
+// changed blocks until the queue may have changed since begun, as [driver.Followers] says.
+func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	watching, stop := d.until(ctx)
 	defer stop()
 	f := d.watch(watching, d.keys.queue(name), clientv3.WithPrefix())
@@ -16,6 +16,9 @@ func (d *Driver) changed(ctx context.Context, name string) error {
 		case r, ok := <-f.news:
 			if broken(r, ok) {
 				return d.watchBroke(ctx, r)
+			}
+			if r.Created {
+				begun()
 			}
 			if len(r.Events) > 0 {
 				return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// changed blocks until the queue may have changed since the call, as [driver.Followers] says.
-func (d *Driver) changed(ctx context.Context, name string) error {
+// changed blocks until the queue may have changed since begun, as [driver.Followers] says.
+func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	s, err := d.asking(ctx)
 	if err != nil {
 		return err
@@ -19,6 +19,7 @@ func (d *Driver) changed(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	begun()
 	select {
 	case <-w.fired:
 		return nil

@@ -14,8 +14,11 @@ const watchPause = 100 * time.Millisecond
 type digest struct{ length, last, marks int64 }
 
 // changed blocks until a queue has changed. It also notices claims that expire.
-func (d *Driver) changed(ctx context.Context, name string) error {
+func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	first, err := d.digest(ctx, name)
+	if err == nil {
+		begun()
+	}
 	for now := first; err == nil && now == first; {
 		if err = driver.Sleep(ctx, watchPause); err == nil {
 			now, err = d.digest(ctx, name)

@@ -12,8 +12,11 @@ const watchPause = 50 * time.Millisecond
 
 // changed blocks until a queue may have changed, as [driver.Followers] says. It also notices claims that expire, and
 // holders that die.
-func (d *Driver) changed(ctx context.Context, name string) error {
+func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	first, err := d.digest(ctx, name)
+	if err == nil {
+		begun()
+	}
 	for now := first; err == nil && now == first; {
 		if err = driver.Sleep(ctx, watchPause); err == nil {
 			now, err = d.digest(ctx, name)
