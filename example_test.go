@@ -275,6 +275,25 @@ func ExampleWithMinHold() {
 	// again within the minute: true
 }
 
+func ExampleWithReuse() {
+	ctx := context.Background()
+	here, there := open(ctx, "reuse"), open(ctx, "reuse")
+	defer here.Close(ctx)
+	defer there.Close(ctx)
+
+	counter := here.Mutex("counter", holdfast.WithReuse(time.Second))
+	for range 1000 { // one round trip, because nobody else wants the lock
+		counter.Do(ctx, func(context.Context, *holdfast.Lease) error { return nil })
+	}
+	_, err := there.Mutex("counter").TryLock(ctx)
+	fmt.Println("kept:", errors.Is(err, holdfast.ErrNotAcquired))
+	lease, err := there.Mutex("counter").Lock(ctx) // queues, so it is given back at once
+	fmt.Println("another client:", lease.Err(), err)
+	// Output:
+	// kept: true
+	// another client: <nil> <nil>
+}
+
 func ExampleWithMaxHold() {
 	ctx := context.Background()
 	client := open(ctx, "max")

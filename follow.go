@@ -87,15 +87,18 @@ func (l *lock) watch(ctx context.Context, changed <-chan struct{}) error {
 	return err
 }
 
-// awaitChange returns when the queue may have changed, when it is time to look anyway, or when ctx ends.
-func (l *lock) awaitChange(ctx context.Context, changed <-chan struct{}) {
+// awaitChange returns when the queue may have changed, when it is time to look anyway, or when ctx ends. It is true in
+// the first case.
+func (l *lock) awaitChange(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(max(l.settings.ttl, shortestTTL) / renewAfter)
 	defer timer.Stop()
 	select {
 	case <-changed:
+		return true
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	return false
 }
 
 // isHopeless reports whether an error says that no look will ever succeed.

@@ -94,17 +94,20 @@ func (g *gate) reuseFor(l *lock) (_ *grant, spent *hold) {
 	return g.hold.grant(l, g.served), nil
 }
 
-// giveUpReuse ends the keeping of a hold, and reports whether nobody has it, so that it is to be given back.
-func (gs *gates) giveUpReuse(h *hold) (idle bool) {
+// endReuse gives a hold back that is kept. Where somebody has it, the next release will.
+func (gs *gates) endReuse(h *hold) {
 	gs.mu.Lock()
-	defer gs.mu.Unlock()
+	idle := false
 	if g := h.gate; g != nil {
-		idle, g.reuse.idle = g.reuse.idle, false
+		idle, g.reuse.idle, g.reuse.until = g.reuse.idle, false, now()
 	}
-	return idle
+	gs.mu.Unlock()
+	if idle {
+		h.unwanted()
+	}
 }
 
-// lookOut learns in the background when somebody queues for the lock, until the hold ends or its time is over.
+// lookOut learns in the background when somebody queues for the lock, or its time is over, and then ends the reuse.
 // gates.mu is held.
 func (g *gate) lookOut() {
 	h, d := g.hold, g.key.reuse
@@ -115,16 +118,14 @@ func (g *gate) lookOut() {
 	c.run(func() {
 		defer stop()
 		defer cancel()
-		h.askWhoWaits(ctx)
-		if c.gates.giveUpReuse(h) {
-			h.unwanted()
-		}
+		h.awaitOthers(ctx)
+		c.gates.endReuse(h)
 	})
 }
 
-// askWhoWaits renews the claim at once and after each change of the queue, until ctx ends: the answer says whether
-// others wait, which answered takes up.
-func (h *hold) askWhoWaits(ctx context.Context) {
+// awaitOthers returns when the queue has changed, most likely because somebody has joined it, or when ctx ends. Those
+// who have queued before the watch began are seen by a renewal after that; see answered.
+func (h *hold) awaitOthers(ctx context.Context) {
 	l := h.lock
 	changed, unwatch := l.client.inbox.watch(l.name)
 	defer unwatch()
@@ -136,6 +137,8 @@ func (h *hold) askWhoWaits(ctx context.Context) {
 			continue
 		}
 		pace.Reset()
-		l.awaitChange(ctx, changed)
+		if l.awaitChange(ctx, changed) {
+			return
+		}
 	}
 }

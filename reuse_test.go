@@ -280,6 +280,7 @@ func TestReuseOfTheNextHold(t *testing.T) {
 		m := a.Mutex("m", holdfast.WithReuse(time.Second))
 		cycles(t, m, 1)
 		lease := must(m.Lock(t.Context()))(t)
+		lease.Done() // so that it learns of its end at once
 		next := make(chan *holdfast.Lease)
 		go func() { next <- must(m.Lock(t.Context()))(t) }()
 		synctest.Wait()

@@ -14,14 +14,17 @@ import (
 
 // BenchmarkOneName measures a cycle on a name that is new, and on one that had 10,000: what a cycle leaves behind must
 // not be in the way of the next.
-func BenchmarkOneName(b *testing.B) {
-	b.Run("memory", func(b *testing.B) { cyclesOnOneName(b, "mem:job") })
-	b.Run("file", func(b *testing.B) { cyclesOnOneName(b, "file:"+filepath.Join(b.TempDir(), "locks")) })
+func BenchmarkOneName(b *testing.B) { benchEach(b, cyclesOnOneName) }
+
+// benchEach runs a benchmark on each backend.
+func benchEach(b *testing.B, bench func(b *testing.B, url string)) {
+	b.Run("memory", func(b *testing.B) { bench(b, "mem:job") })
+	b.Run("file", func(b *testing.B) { bench(b, "file:"+filepath.Join(b.TempDir(), "locks")) })
 	for _, name := range slices.Sorted(maps.Keys(stores)) {
 		b.Run(name, func(b *testing.B) {
 			urls := stores[name](b).urls
 			for _, backend := range slices.Sorted(maps.Keys(urls)) {
-				b.Run(backend, func(b *testing.B) { cyclesOnOneName(b, urls[backend]) })
+				b.Run(backend, func(b *testing.B) { bench(b, urls[backend]) })
 			}
 		})
 	}

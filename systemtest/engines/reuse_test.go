@@ -48,7 +48,7 @@ func TestReuse(t *testing.T) {
 }
 
 // longLived returns a client whose locks live for long.
-func longLived(t *testing.T, url string) *holdfast.Client {
+func longLived(t testing.TB, url string) *holdfast.Client {
 	t.Helper()
 	c, err := holdfast.Open(t.Context(), url, holdfast.WithTTL(ttl))
 	if err != nil {
