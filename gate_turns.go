@@ -102,7 +102,8 @@ func (gs *gates) answered(h *hold, sent instant, contended bool) {
 	}
 }
 
-// unpause ends the wait of a hold that nobody has, for an answer or for the next caller, and reports whether it was one.
+// unpause ends the wait of a hold that nobody has, for an answer or for the next caller, and reports whether it
+// waited.
 func (gs *gates) unpause(h *hold) (was bool) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()

@@ -42,14 +42,14 @@ func (l *lock) canReuse() error {
 	if l.settings.reuse == 0 || t.FIFO && t.Ops.Has(driver.OpWatch) {
 		return nil
 	}
-	return fmt.Errorf("WithReuse(%v): %w: the backend cannot tell who waits for a lock, so it would be kept from others",
+	return fmt.Errorf("WithReuse(%v): %w: it cannot tell who waits, so a lock would be kept from others",
 		l.settings.reuse, driver.Unsupported(t, "reuse"))
 }
 
 // A reuse is what a gate knows about keeping its hold for the next caller. gates.mu guards it.
 type reuse struct {
 	idle  bool               // the hold is kept, and nobody has it
-	until instant            // it is not kept any longer than that; zero before it was kept for the first time
+	until instant            // it is not kept any longer; zero before it was kept for the first time
 	stop  context.CancelFunc // ends the lookout
 }
 
