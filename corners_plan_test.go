@@ -149,6 +149,7 @@ func (p *plan) drawVisit(r *rand.Rand, locks []string) visit {
 	if v.settings.handoff > 0 && v.settings.minHold == 0 && oneIn(r, 3) {
 		v.settings.reuse = upTo(r, 2*p.ttl)
 	}
+	v.settings.asyncRelease = oneIn(r, 4)
 	if oneIn(r, 6) {
 		v.settings.maxHold = v.settings.minHold + upTo(r, p.ttl) + 1
 	}
@@ -303,7 +304,8 @@ func (p plan) String() string {
 
 func (v visit) words() string {
 	s := fmt.Sprintf("at %v: client %d, %s", v.at, v.client, v.lock)
-	ways := map[string]bool{" by Try": v.try, " by Do": v.do && !v.try, " reentrant": v.settings.reentrant}
+	ways := map[string]bool{" by Try": v.try, " by Do": v.do && !v.try, " reentrant": v.settings.reentrant,
+		" releasing later": v.settings.asyncRelease}
 	for word, said := range ways {
 		if said {
 			s += word

@@ -15,6 +15,7 @@ var corners = []corner{
 	{"min hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.minHold = 0 }) }},
 	{"max hold", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.maxHold = 0 }) }},
 	{"reuse", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.reuse = 0 }) }},
+	{"async release", true, func(p *plan) { p.eachVisit(func(v *visit) { v.settings.asyncRelease = false }) }},
 	{"detach", true, func(p *plan) { p.never("detach") }},
 	{"detach beside release", true, func(p *plan) { p.never("both") }},
 	{"resume", true, func(p *plan) { p.eachVisit(func(v *visit) { v.resumes = nil }) }},

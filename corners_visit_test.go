@@ -53,6 +53,9 @@ func (v visit) options() []Option {
 	if v.settings.reentrant {
 		o = append(o, WithReentrant())
 	}
+	if v.settings.asyncRelease {
+		o = append(o, WithAsyncRelease())
+	}
 	return o
 }
 

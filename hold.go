@@ -155,15 +155,20 @@ func (h *hold) endAs(l *loss) (*grant, bool) {
 }
 
 // finish is what follows when the owner of a grant has released it: the hold goes to the next goroutine, stays taken
-// for the rest of its minimum hold, or is given back. It returns what the backend says about the claim.
-func (h *hold) finish(ctx context.Context, g *grant) error {
+// for the rest of its minimum hold, or is given back. It returns what the backend says about the claim, or later: then
+// that is told to the observer once it is known.
+func (h *hold) finish(ctx context.Context, l *Lease) (later bool, err error) {
+	g := l.grant
 	if left := h.leastTimeLeft(); left > 0 {
-		return h.keepForMinimum(ctx, g, left)
+		return false, h.keepForMinimum(ctx, g, left)
 	}
 	if gs := &h.lock.client.gates; gs.pass(h) || gs.keep(h) {
-		return nil
+		return false, nil
 	}
-	return h.giveBack(ctx, g)
+	if g.lock.settings.asyncRelease {
+		return true, h.giveBackLater(l)
+	}
+	return false, h.giveBack(ctx, g)
 }
 
 // leastTimeLeft is how much of its WithMinHold is left, if anything.

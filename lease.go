@@ -176,11 +176,13 @@ func (l *Lease) release(ctx context.Context) error {
 			l.tell(OpRelease, errPanicked)
 		}
 	}()
+	later := false
 	if last {
-		err = g.hold.finish(ctx, g)
+		later, err = g.hold.finish(ctx, l)
 	}
-	finished = true
-	l.observeRelease(ctx, err)
+	if finished = true; !later {
+		l.observeRelease(ctx, err)
+	}
 	return err
 }
 

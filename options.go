@@ -37,6 +37,8 @@ type settings struct {
 	maxHold   time.Duration
 	reuse     time.Duration
 
+	asyncRelease bool
+
 	patience    time.Duration // unset: follows from the TTL
 	firstAnswer time.Duration // unset: the patience
 

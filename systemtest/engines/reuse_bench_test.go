@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// BenchmarkReuse measures the cycle of a client that takes the same lock again, without and with WithReuse, and how
-// long another client waits that queues for the lock: until its holder releases it, while it is kept and idle, and
+// BenchmarkReuse measures the cycle of a client that takes the same lock again, with WithAsyncRelease, WithReuse and
+// neither, and how long another client waits that queues for the lock: until its holder releases it, while it is kept and idle, and
 // while its owner takes it in a loop.
 func BenchmarkReuse(b *testing.B) { benchEach(b, benchReuse) }
 
@@ -28,6 +28,12 @@ func benchReuse(b *testing.B, url string) {
 	b.Run("again/released", func(b *testing.B) {
 		for b.Loop() {
 			do(b, plain)
+		}
+	})
+	b.Run("again/released later", func(b *testing.B) {
+		later := owner.Mutex("later", holdfast.WithAsyncRelease())
+		for b.Loop() {
+			do(b, later)
 		}
 	})
 	b.Run("again/kept", func(b *testing.B) {
