@@ -22,11 +22,13 @@ type judge struct {
 	tenures []*tenure
 	broken  map[string]time.Duration // when claims were broken
 	let     map[string]time.Duration // when claims that several hold were given back by one of them
+	asked   map[string]int           // calls of Resume under way, by claims: a client may hold what no call has returned
 	jump    time.Duration            // when the clock jumped last; zero: never
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration)}
+	return &judge{world: w, broken: make(map[string]time.Duration), let: make(map[string]time.Duration),
+		asked: make(map[string]int)}
 }
 
 // A tenure is a lease in the hands of its holder.
@@ -331,11 +333,25 @@ func (j *judge) breaks(claim string) {
 func (j *judge) releases(claim string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	let := j.asked[claim] > 0
 	for _, t := range j.tenures {
-		if _, ok := j.let[claim]; !ok && t.key.claim == claim && t.resumed && t.leavingSince() > 0 {
-			j.let[claim] = j.world.history.since()
-		}
+		let = let || t.key.claim == claim && t.resumed && t.leavingSince() > 0
 	}
+	if _, ok := j.let[claim]; let && !ok {
+		j.let[claim] = j.world.history.since()
+	}
+}
+
+// resumes notes that a call of Resume is under way, until the function that it returns is called.
+func (j *judge) resumes(text string) (over func()) {
+	h, _ := parseHandle(text)
+	add := func(n int) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.asked[h.ID] += n
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 // excused reports whether exclusion is not promised to a lease at the moment: for a TTL, in which its holder learns of

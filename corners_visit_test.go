@@ -207,11 +207,16 @@ func (w *world) goOn(who, handle string, r resume) {
 	c := w.client(r.client)
 	called := w.history.since()
 	var lease *Lease
+	over := w.judge.resumes(handle)
 	err := w.do(call{who: who, what: "resume", limit: w.plan.ttl}, func(ctx context.Context) (err error) {
 		lease, err = c.Resume(ctx, handle)
 		return err
 	})
-	if err == nil {
-		w.stay(w.enter(who, c, lease, nil, r.stay.view, called), r.stay)
+	if err != nil {
+		over()
+		return
 	}
+	t := w.enter(who, c, lease, nil, r.stay.view, called)
+	over()
+	w.stay(t, r.stay)
 }
