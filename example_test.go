@@ -275,6 +275,18 @@ func ExampleWithMinHold() {
 	// again within the minute: true
 }
 
+func ExampleWithAsyncRelease() {
+	ctx := context.Background()
+	client := open(ctx, "async")
+
+	lease, _ := client.Mutex("m", holdfast.WithAsyncRelease()).Lock(ctx)
+	fmt.Println("released:", lease.Release(ctx)) // waits for no answer
+	fmt.Println("closed:", client.Close(ctx))    // waits until it is given back
+	// Output:
+	// released: <nil>
+	// closed: <nil>
+}
+
 func ExampleWithReuse() {
 	ctx := context.Background()
 	here, there := open(ctx, "reuse"), open(ctx, "reuse")

@@ -92,7 +92,7 @@ func TestAsyncReleaseOfWhatWasBroken(t *testing.T) {
 		}
 		r.mu.Unlock()
 		if len(lost) != 1 || lost[0].Token != lease.Token() || ends != 2 {
-			t.Errorf("releases that went wrong: %+v, and %d ends of 2 leases", lost, ends)
+			t.Fatalf("releases that went wrong: %+v, and %d ends of 2 leases", lost, ends)
 		}
 		wantErr(t, lost[0].Err, holdfast.ErrLost)
 		if s := log.String(); strings.Count(s, "releasing a lock in the background") != 1 || !strings.Contains(s, "lock=m") {
