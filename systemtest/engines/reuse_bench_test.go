@@ -3,6 +3,7 @@ package engines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -11,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// BenchmarkReuse measures the cycle of a client that takes the same lock again, with WithAsyncRelease, WithReuse and
-// neither, and how long another client waits that queues for the lock: until its holder releases it, while it is kept and idle, and
+// BenchmarkReuse measures the cycle of a client that takes the same lock again, without and with WithReuse, and one of
+// many locks, without and with WithAsyncRelease, and how long another client waits that queues for the lock: until its holder releases it, while it is kept and idle, and
 // while its owner takes it in a loop.
 func BenchmarkReuse(b *testing.B) { benchEach(b, benchReuse) }
 
@@ -30,17 +31,20 @@ func benchReuse(b *testing.B, url string) {
 			do(b, plain)
 		}
 	})
-	b.Run("again/released later", func(b *testing.B) {
-		later := owner.Mutex("later", holdfast.WithAsyncRelease())
-		for b.Loop() {
-			do(b, later)
-		}
-	})
 	b.Run("again/kept", func(b *testing.B) {
 		for b.Loop() {
 			do(b, kept)
 		}
 	})
+	for what, opts := range map[string][]holdfast.Option{
+		"released": nil, "released later": {holdfast.WithAsyncRelease()},
+	} {
+		b.Run("many names/"+what, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				do(b, owner.Mutex(fmt.Sprint(what, i%1000), opts...))
+			}
+		})
+	}
 	b.Run("other/released", func(b *testing.B) {
 		benchWaiting(b, func() time.Duration {
 			lease := locked(b, plain)
