@@ -218,6 +218,9 @@ func (d drawer) several(size Size) string {
 	return strings.Join(names, "+")
 }
 
+// tellsWhoWaits reports whether the store can, so that locks may be kept for reuse.
+func (d drawer) tellsWhoWaits() bool { return !d.store.Voted && !d.store.Session && !d.store.Unruly }
+
 // options gives some steps one option.
 func (d drawer) options(s *Step) {
 	ttl := d.store.TTL
@@ -232,6 +235,12 @@ func (d drawer) options(s *Step) {
 		s.Again = limit(s.Lock) != limits['p']
 	case 7:
 		s.Pass = true
+	case 8, 9:
+		if d.tellsWhoWaits() && limit(s.Lock) == 1 && (s.Verb == Lock || s.Verb == Try) {
+			s.Reuse, s.Times = d.upTo(ttl/2)+1, 1+d.IntN(20)
+		}
+	case 10, 11:
+		s.Later = s.Verb == Lock || s.Verb == Try
 	}
 }
 

@@ -23,6 +23,8 @@ var stepOptions = []option{
 	timed("ttl", func(s *Step) *time.Duration { return &s.TTL }),
 	timed("least", func(s *Step) *time.Duration { return &s.Least }),
 	timed("most", func(s *Step) *time.Duration { return &s.Most }),
+	timed("reuse", func(s *Step) *time.Duration { return &s.Reuse }),
+	plain("later", func(s *Step) *bool { return &s.Later }),
 	plain("again", func(s *Step) *bool { return &s.Again }),
 	plain("pass", func(s *Step) *bool { return &s.Pass }),
 	numeric("many", func(s *Step) *int { return &s.Many }),
@@ -102,6 +104,12 @@ func (s Step) options() (options []holdfast.Option) {
 	}
 	if s.Most > 0 {
 		options = append(options, holdfast.WithMaxHold(s.Most))
+	}
+	if s.Reuse > 0 {
+		options = append(options, holdfast.WithReuse(s.Reuse))
+	}
+	if s.Later {
+		options = append(options, holdfast.WithAsyncRelease())
 	}
 	if s.Again {
 		options = append(options, holdfast.WithReentrant())

@@ -28,7 +28,14 @@ func (r Record) promised(v Visit) history.Visit {
 // lock stays taken for that, unless something happened to its visitor, and is free some time later. The rest of the
 // hold counts from when the release arrived, which may be after its end.
 func (r Record) lasting(v Visit) history.Visit {
-	if v.Outcome != history.Got || v.Ended != history.Released || v.Leave >= v.Return+v.Least {
+	if v.Outcome != history.Got || v.Ended != history.Released {
+		return v.Visit
+	}
+	if after := r.lingers(v); after > 0 {
+		v.Left, v.Ended = v.Left+after, history.Unclear
+		return v.Visit
+	}
+	if v.Leave >= v.Return+v.Least {
 		return v.Visit
 	}
 	if !r.disturbed(v.Visit, Span{v.Return, v.Return + v.Least}, nemesis.Outage) {
@@ -37,6 +44,19 @@ func (r Record) lasting(v Visit) history.Visit {
 	}
 	v.Left, v.Ended = max(v.Left, v.Return+v.Least), history.Unclear
 	return v.Visit
+}
+
+// lingers is for how long a lock may stay taken after its release: while it is kept for reuse, or given back later, and
+// for the rest of its TTL if something happened to its visitor meanwhile.
+func (r Record) lingers(v Visit) (most time.Duration) {
+	most = v.Reuse
+	if v.Later {
+		most += v.TTL / 4
+	}
+	if most > 0 && r.disturbed(v.Visit, Span{v.Leave, v.Left + most}, nemesis.Nothing) {
+		most += 2 * v.TTL
+	}
+	return most
 }
 
 // ended is when somebody else ended a visit's claim, or the store forgot it; ok is false if neither happened.

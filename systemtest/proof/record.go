@@ -48,6 +48,8 @@ type Visit struct {
 	Together bool          // the visitor asked for other locks first: since when it asks for this one is not known
 	Least    time.Duration // the minimum hold
 	Most     time.Duration // the maximum hold
+	Reuse    time.Duration // for how long it is kept after the release
+	Later    bool          // the release was not waited for
 	Odd      string        // what the visitor was answered, and never may be
 
 	Foreign bool   // a program of others was inside, and its visitor told what that did

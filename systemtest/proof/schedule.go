@@ -31,6 +31,8 @@ type Step struct {
 	TTL   time.Duration // of the lock; zero: that of the schedule
 	Least time.Duration // the minimum hold, if not zero
 	Most  time.Duration // the maximum hold, if not zero
+	Reuse time.Duration // for how long it is kept by its client, if not zero
+	Later bool          // its release is not waited for
 	Again bool          // its holder acquires it once more, and releases that, before it stays
 	Pass  bool          // halfway through the stay it is detached, and another process goes on
 

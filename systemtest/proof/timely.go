@@ -133,7 +133,7 @@ func (r Record) order() (wrongs []Wrong) {
 	settled := r.Schedule.TTL / 4 // after which a request surely is in the queue
 	for lock, visits := range r.mutexes() {
 		for i, first := range visits {
-			if !first.waited() {
+			if !first.waited() || first.Reuse > 0 {
 				continue
 			}
 			for _, v := range visits[i+1:] {

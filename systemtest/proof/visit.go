@@ -14,7 +14,8 @@ import (
 // newVisits are the visits of a step, one to each of its locks, before they begin.
 func (v *visitor) newVisits(s Step) (visits []*Visit) {
 	for _, lock := range s.locks() {
-		visit := &Visit{Lock: lock, Together: s.Verb == All, Least: s.Least, Most: s.Most}
+		visit := &Visit{Lock: lock, Together: s.Verb == All, Least: s.Least, Most: s.Most,
+			Reuse: s.Reuse, Later: s.Later}
 		visit.Visitor, visit.Units, visit.Try, visit.TTL = v.Visitor, s.Units, s.Verb == Try, cmp.Or(s.TTL, v.TTL)
 		visits = append(visits, visit)
 	}
