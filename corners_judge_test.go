@@ -275,12 +275,14 @@ func (t *tenure) conflicts(u *tenure) bool {
 	return t.ask().weight+u.ask().weight > min(t.ask().limit, u.ask().limit)
 }
 
-// minimumHolds judges whether those before a lease were held for their minimum hold, unless they were broken.
+// minimumHolds judges whether those before a lease were held for their minimum hold, unless they were broken, or over
+// when their holder got them.
 func (j *judge) minimumHolds(t *tenure, before []*tenure) {
 	for _, m := range before {
 		least := m.lease.grant.lock.settings.minHold
 		held := now().sub(m.lease.grant.hold.since)
-		if least > held && m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.gaveBack() && !j.wasBroken(m) {
+		counts := m.name() == t.name() && m.key != t.key && m.conflicts(t) && m.arrived && m.gaveBack()
+		if least > held && counts && !j.wasBroken(m) {
 			j.world.history.fault("%v was let in %v after %v, which was to be held for %v", t, held, m, least)
 		}
 	}
