@@ -22,7 +22,7 @@ type judge struct {
 	tenures []*tenure
 	broken  map[string]time.Duration // when claims were broken
 	let     map[string]time.Duration // when claims that several hold were given back by one of them
-	asked   map[string]int           // calls of Resume under way, by claims: a client may hold what no call has returned
+	asked   map[string]int           // calls of Resume under way, by claims: what they get may be given back before
 	jump    time.Duration            // when the clock jumped last; zero: never
 }
 

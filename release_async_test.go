@@ -95,7 +95,8 @@ func TestAsyncReleaseOfWhatWasBroken(t *testing.T) {
 			t.Fatalf("releases that went wrong: %+v, and %d ends of 2 leases", lost, ends)
 		}
 		wantErr(t, lost[0].Err, holdfast.ErrLost)
-		if s := log.String(); strings.Count(s, "releasing a lock in the background") != 1 || !strings.Contains(s, "lock=m") {
+		s := log.String()
+		if strings.Count(s, "releasing a lock in the background") != 1 || !strings.Contains(s, "lock=m") {
 			t.Errorf("logged: %s", s)
 		}
 	})

@@ -31,7 +31,7 @@ func (r Record) lasting(v Visit) history.Visit {
 	if v.Outcome != history.Got || v.Ended != history.Released {
 		return v.Visit
 	}
-	if after := r.lingers(v); after > 0 {
+	if after := r.stillTaken(v); after > 0 {
 		v.Left, v.Ended = v.Left+after, history.Unclear
 		return v.Visit
 	}
@@ -46,9 +46,9 @@ func (r Record) lasting(v Visit) history.Visit {
 	return v.Visit
 }
 
-// lingers is for how long a lock may stay taken after its release: while it is kept for reuse, or given back later, and
+// stillTaken is for how long a lock may stay taken after its release: while it is kept for reuse, or given back later, and
 // for the rest of its TTL if something happened to its visitor meanwhile.
-func (r Record) lingers(v Visit) (most time.Duration) {
+func (r Record) stillTaken(v Visit) (most time.Duration) {
 	most = v.Reuse
 	if v.Later {
 		most += v.TTL / 4
