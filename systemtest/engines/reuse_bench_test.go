@@ -13,8 +13,8 @@ import (
 )
 
 // BenchmarkReuse measures the cycle of a client that takes the same lock again, without and with WithReuse, and one of
-// many locks, without and with WithAsyncRelease. Then it measures how long another client waits that queues for the lock:
-// until its holder releases it, while it is kept and idle, and while its owner takes it in a loop.
+// many locks, without and with WithAsyncRelease. Then it measures how long another client waits that queues for the
+// lock: until its holder releases it, while it is kept and idle, and while its owner takes it in a loop.
 func BenchmarkReuse(b *testing.B) { benchEach(b, benchReuse) }
 
 // settled is how long it takes until an owner surely looks out.

@@ -46,8 +46,8 @@ func (r Record) lasting(v Visit) history.Visit {
 	return v.Visit
 }
 
-// stillTaken is for how long a lock may stay taken after its release: while it is kept for reuse, or given back later, and
-// for the rest of its TTL if something happened to its visitor meanwhile.
+// stillTaken is for how long a lock may stay taken after its release: while it is kept for reuse, or given back later,
+// and for the rest of its TTL if something happened to its visitor meanwhile.
 func (r Record) stillTaken(v Visit) (most time.Duration) {
 	most = v.Reuse
 	if v.Later {
