@@ -12,7 +12,8 @@ import (
 //go:embed lua
 var sources embed.FS
 
-// source is the text of a script, with the files that it includes.
+// source is the text of a script, with the files that it includes, and without what is there for readers: comments on
+// lines of their own, and indents. It travels to each server, and stays there.
 func source(name string) string {
 	if text, ok := assembled.Load(name); ok {
 		return text.(string)
@@ -23,11 +24,14 @@ func source(name string) string {
 	}
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if file, ok := strings.CutPrefix(strings.TrimSpace(line), "--include "); ok {
+		line = strings.TrimSpace(line)
+		file, isInclude := strings.CutPrefix(line, "--include ")
+		switch {
+		case isInclude:
 			out.WriteString(source(file))
-			continue
+		case line != "" && line != "--" && !strings.HasPrefix(line, "-- "):
+			out.WriteString(line + "\n")
 		}
-		out.WriteString(line)
 	}
 	assembled.Store(name, out.String())
 	return out.String()
