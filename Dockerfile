@@ -14,7 +14,7 @@ ARG TAGS=""
 ARG VERSION="(devel)"
 WORKDIR /source
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags "grpcnotrace $TAGS" -ldflags "-s -w -X main.release=$VERSION" -o /holdfast ./cmd/holdfast
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags "grpcnotrace $TAGS" -ldflags "-s -w -X github.com/holdfast-go/holdfast/cmd/holdfast/internal/release.build=$VERSION" -o /holdfast ./cmd/holdfast
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

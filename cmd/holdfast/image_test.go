@@ -40,6 +40,28 @@ func TestImage(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(out), "holdfast v1.2.3 go") {
 		t.Errorf("version: %v, %q; want that of the argument VERSION", err, out)
 	}
+	tellsVersionAtOnce(t, program, string(out))
+}
+
+// tellsVersionAtOnce fails unless a release tells its version without its engines, and in any way as the same.
+func tellsVersionAtOnce(t *testing.T, program, version string) {
+	t.Helper()
+	cmd := exec.Command(program, "--version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	packages := initialised(string(out))
+	isAlone := hasPrefix(packages, "os") && !hasPrefix(packages, "main")
+	if err != nil || !strings.HasSuffix(string(out), version) || !isAlone {
+		t.Errorf("--version: %v, %s; want %q, without what else the program has", err, out, version)
+	}
+	out, err = exec.Command(program, "version", "--json").Output()
+	if err != nil || !strings.Contains(string(out), `"version":"v1.2.3"`) {
+		t.Errorf("version --json: %v, %s; want v1.2.3", err, out)
+	}
+	out, err = exec.Command("sh", "-c", program+" version > /dev/full").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no space left") {
+		t.Errorf("version, with nowhere to write it: %v, %q; want to be told", err, out)
+	}
 }
 
 // instructions are the lines of a Dockerfile that are none of comments.

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/cmd/holdfast/internal/release"
 )
 
 // A version says what this program was built from.
@@ -18,10 +20,6 @@ type version struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
-
-// release is the version of a binary that was built for a release, from a checkout that may not have the tag yet. The
-// linker sets it.
-var release string
 
 // versionVerb is holdfast version.
 func (a *app) versionVerb() *cobra.Command {
@@ -43,12 +41,12 @@ func (a *app) printVersion() error {
 }
 
 func thisVersion() version {
-	v := version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := version{Version: "(devel)", Go: runtime.Version(), Platform: release.Platform}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	v.Version = cmp.Or(release, info.Main.Version, v.Version)
+	v.Version = cmp.Or(release.Version(), info.Main.Version, v.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -63,12 +61,12 @@ func thisVersion() version {
 }
 
 func (v version) String() string {
-	s := "holdfast " + v.Version
+	build := v.Version
 	if v.Revision != "" {
-		s += " " + v.Revision
+		build += " " + v.Revision
 	}
 	if v.Modified {
-		s += " modified"
+		build += " modified"
 	}
-	return s + " " + v.Go + " " + v.Platform
+	return release.Line(build)
 }

@@ -21,10 +21,12 @@ func (t target) program() string {
 }
 
 // build makes the binary: static, without symbols, and without the folder it was built in. It has the commit that it
-// was built from, which the go command takes from git.
+// was built from, which the go command takes from git; the linker is told it for an answer that needs nothing else.
 func (m *maker) build(t target) error {
+	const build = "github.com/holdfast-go/holdfast/cmd/holdfast/internal/release.build"
+	told := "-X '" + build + "=" + m.version + " " + m.commit + "'"
 	return m.goRun([]string{"GOOS=" + t.system, "GOARCH=" + t.arch, "CGO_ENABLED=0"},
-		"build", "-trimpath", "-buildvcs=true", "-tags", "grpcnotrace", "-ldflags", "-s -w -X main.release="+m.version,
+		"build", "-trimpath", "-buildvcs=true", "-tags", "grpcnotrace", "-ldflags", "-s -w "+told,
 		"-o", m.binary(t), "./cmd/holdfast")
 }
 

@@ -75,6 +75,7 @@ func choose(only []string) (wanted []target, err error) {
 type maker struct {
 	top     string    // of the checkout
 	version string    // v0.1.0
+	commit  string    // that of the checkout, and whether there were changes beside it
 	date    time.Time // of the commit: that of every file, so that they are the same tomorrow
 	out     string    // the folder for the artefacts
 	work    string    // a folder for what goes into them
@@ -86,6 +87,10 @@ func newMaker(version, folder string) (*maker, error) {
 		return nil, err
 	}
 	top, err := tree.Top()
+	if err != nil {
+		return nil, err
+	}
+	commit, err := commitOf(top)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,21 @@ func newMaker(version, folder string) (*maker, error) {
 		return nil, err
 	}
 	work, err := os.MkdirTemp("", "artefacts")
-	return &maker{top: top, version: version, date: time.Unix(since, 0).UTC(), out: folder, work: work}, err
+	date := time.Unix(since, 0).UTC()
+	return &maker{top: top, version: version, commit: commit, date: date, out: folder, work: work}, err
+}
+
+// commitOf says what a checkout is of, as the go command notes it.
+func commitOf(top string) (string, error) {
+	commit, err := tree.Git(top, "rev-parse", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	changes, err := tree.Git(top, "status", "--porcelain")
+	if changes != "" {
+		commit += " modified"
+	}
+	return commit, err
 }
 
 // make makes the binary of a system, and what is made of that.
