@@ -90,8 +90,9 @@ func benchWaiting(b *testing.B, turn func() time.Duration) {
 	b.ReportMetric(float64(waited[len(waited)*99/100].Microseconds()), "p99-µs")
 }
 
+// do locks and releases.
 func do(b *testing.B, m *holdfast.Mutex) {
-	if err := m.Do(b.Context(), noWork); err != nil {
+	if err := locked(b, m).Release(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 }
