@@ -325,7 +325,7 @@ func TestDoctorOnFile(t *testing.T) {
 	visits(t, []visit{
 		{"safe", nil, "file:" + filepath.Join(folder, "locks.db"), fine, []string{
 			"ok: SQLite is 3.", "locks.db is on a local file system", "ok: journal_mode is wal",
-			"ok: synchronous is 2 for what outlives a boot", "ok: the server's clock and ours agree",
+			"ok: synchronous, for what outlives a boot, is 2", "ok: the server's clock and ours agree",
 		}},
 		{"nowhere", nil, "file:" + filepath.Join(folder, "missing", "locks.db"), unsafe,
 			[]string{"unsafe: the backend cannot be used"}},

@@ -1,4 +1,4 @@
-// Package health examines how a database server is set up, as far as locks depend on it.
+// Package health examines how a database is set up, as far as locks depend on it.
 package health
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/knownfaults"
 )
 
-// A Fact is a question to the server, and what to do about answers that are not good.
+// A Fact is a question to a database, and what to do about answers that are not good.
 type Fact struct {
 	Name   string
 	Query  string
@@ -50,6 +50,8 @@ const (
 func faults(values map[string]string) []driver.Finding {
 	version := values[versionName]
 	switch {
+	case values[knownfaults.SQLite] != "":
+		return knownfaults.Findings(knownfaults.SQLite, values[knownfaults.SQLite])
 	case values["fsync"] != "":
 		return knownfaults.Findings(knownfaults.PostgreSQL, version)
 	case !strings.Contains(version, "MariaDB"):

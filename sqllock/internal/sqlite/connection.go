@@ -3,13 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/replies"
 )
 
@@ -70,38 +70,26 @@ func (c *connection) transact(ctx context.Context, f func(context.Context) error
 	if err != nil {
 		return err
 	}
-	commits, done := make(chan struct{}), make(chan outcome, 1)
+	commits, done := make(chan struct{}), make(chan struct{})
 	once := func() error { return c.once(inside, f, sync.OnceFunc(func() { close(commits) })) }
-	go func() { done <- outcomeOf(func() error { return c.inTurn(inside, giveBack, once) }, committed) }()
-	made := outcome{}
+	var work driver.Group
+	work.Go(func() {
+		defer close(done)
+		if err = c.inTurn(inside, giveBack, once); err == nil {
+			committed()
+		}
+	})
 	select {
-	case made = <-done:
+	case <-done:
 	case <-commits:
 		select {
-		case made = <-done:
+		case <-done:
 		case <-ctx.Done():
 			return fmt.Errorf("%w, while the disk was waited for", replies.GaveUp(ctx))
 		}
 	}
-	if made.panicked != nil {
-		panic(made.panicked)
-	}
-	return made.err
-}
-
-// An outcome is what came of a transaction.
-type outcome struct {
-	err      error
-	panicked any // what the SQL driver panicked with, which is the caller's
-}
-
-// outcomeOf runs a transaction, and what comes after its commit.
-func outcomeOf(run func() error, committed func()) (made outcome) {
-	defer func() { made.panicked = recover() }()
-	if made.err = run(); made.err == nil {
-		committed()
-	}
-	return made
+	work.Wait() // for a panic of the SQL driver, which is the caller's
+	return err
 }
 
 // inTurn runs a transaction when it is the turn of this process, and gives the connection back.
@@ -190,9 +178,5 @@ func (c *connection) close() error {
 	for _, stmt := range c.statements {
 		errs = append(errs, stmt.Close())
 	}
-	err := c.Raw(func(any) error { return sqldriver.ErrBadConn })
-	if !errors.Is(err, sqldriver.ErrBadConn) {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, dbms.Discard(c.Conn))...)
 }
