@@ -29,7 +29,7 @@ type Dialect struct {
 // SQLite is the dialect of SQLite 3.35 or newer.
 var SQLite = &Dialect{
 	open: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
-		return orNil(sqlite.New(ctx, db, opts.Keep))
+		return sqlite.New(ctx, db, opts.Keep)
 	},
 	migrate: func(ctx context.Context, db *sql.DB) error {
 		d, err := sqlite.New(ctx, db, defaultKeep)
@@ -57,17 +57,17 @@ func onServer(
 		open: func(ctx context.Context, db *sql.DB, opts Options) (driver.Driver, error) {
 			switch {
 			case opts.Layout == ShedLock:
-				return orNil(shedlock.New(ctx, db, theirs, opts.Table))
+				return shedlock.New(ctx, db, theirs, opts.Table)
 			case opts.Mode == Session && opts.Pooler == PoolsTransactions:
 				return nil, advisory.ErrPooled
 			case opts.Mode == Session:
-				return orNil(advisory.New(ctx, db, locks, opts.Layout == RawLayout, opts.Keep))
+				return advisory.New(ctx, db, locks, opts.Layout == RawLayout, opts.Keep)
 			}
-			return orNil(servertables.New(ctx, db, tables, servertables.Settings{
+			return servertables.New(ctx, db, tables, servertables.Settings{
 				Keep: opts.Keep, FindOut: opts.Pooler == "", Shared: opts.Pooler == PoolsTransactions,
 				Connections: opts.Connections, Waits: opts.Waits,
 				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapRows},
-			}))
+			})
 		},
 		migrate: func(ctx context.Context, db *sql.DB) error {
 			if err := servertables.Migrate(ctx, db, tables); err != nil {
@@ -77,12 +77,4 @@ func onServer(
 		},
 		script: func() string { return tables.Script(append(tables.Statements(), others...)) },
 	}
-}
-
-// orNil returns no driver with an error: a nil pointer would be a [driver.Driver] that is not nil.
-func orNil[D driver.Driver](d D, err error) (driver.Driver, error) {
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
 }

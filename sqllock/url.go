@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/shedlock"
 	"github.com/holdfast-go/holdfast/sqllock/internal/sqlite"
 )
 
@@ -19,6 +20,29 @@ func init() {
 	driver.Register("file", openFile)
 	driver.Register("mysql", openServer)
 	driver.Register("postgres", openServer)
+}
+
+// An owner is a driver that closes its database with it.
+type owner struct {
+	driver.Driver
+	db *sql.DB
+}
+
+func (o owner) Unwrap() driver.Driver { return o.Driver }
+
+func (o owner) Close() error { return errors.Join(o.Driver.Close(), o.db.Close()) }
+
+// own is [New] for a database that nobody else uses.
+func own(ctx context.Context, db *sql.DB, dialect *Dialect, opts *Options) (driver.Driver, error) {
+	d, err := New(ctx, db, dialect, opts)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	db.SetMaxIdleConns(0) // in most modes no connection that was used comes back
+	if d, ok := d.(*shedlock.Driver); ok {
+		d.Own()
+	}
+	return owner{d, db}, nil
 }
 
 // Bounds of opening. An SQL driver may bound only the dialing, and wait for ever for the greeting of something that
@@ -30,7 +54,11 @@ const (
 
 // openFile opens file:PATH.
 func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	return orNil(sqlite.Open(ctx, u, defaultKeep))
+	db, err := sqlite.Open(u)
+	if err != nil {
+		return nil, err
+	}
+	return own(ctx, db, SQLite, nil)
 }
 
 // openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
@@ -42,13 +70,7 @@ func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	patience := time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := New(ctx, db, schemes[u.Scheme].dialect, &at.opts)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	db.SetMaxIdleConns(0) // in most modes no connection that was used comes back
-	d.(interface{ Own(*sql.DB) }).Own(db)
-	return d, nil
+	return own(ctx, db, schemes[u.Scheme].dialect, &at.opts)
 }
 
 // MigrateURL is [Migrate] for the database that a URL names.
@@ -65,11 +87,11 @@ func MigrateURL(ctx context.Context, rawURL string) error {
 
 func migrateURL(ctx context.Context, u *url.URL) error {
 	if u.Scheme == "file" {
-		d, err := sqlite.Open(ctx, u, defaultKeep)
+		db, err := sqlite.Open(u)
 		if err != nil {
 			return err
 		}
-		return d.Close()
+		return errors.Join(Migrate(ctx, db, SQLite), db.Close())
 	}
 	db, _, err := connect(u)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 // A Driver is a client of the session locks of a database server. It is a [driver.Checker] and a [driver.Reaper].
 type Driver struct {
 	db      *sql.DB
-	owned   *sql.DB // to be closed with the driver, or nil
 	dialect *Dialect
 	raw     bool // names are the server's own
 	nature  nature
@@ -36,7 +35,7 @@ const fewestConns = 2
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables. Tokens are
 // kept for the duration keep after their lock's last use. If raw is true, names are the server's own: those of locks
 // that other programs use, too.
-func New(ctx context.Context, db *sql.DB, dialect *Dialect, raw bool, keep time.Duration) (*Driver, error) {
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, raw bool, keep time.Duration) (driver.Driver, error) {
 	if most := db.Stats().MaxOpenConnections; most > 0 && most < fewestConns {
 		return nil, fmt.Errorf("each claim in session mode takes a connection, and this pool allows %d;"+
 			" raise SetMaxOpenConns to the number of claims and %d more", most, fewestConns)
@@ -56,9 +55,6 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, raw bool, keep time.
 	return d, nil
 }
 
-// Own lets Close close the database, too.
-func (d *Driver) Own(db *sql.DB) { d.owned = db }
-
 // Tables are the statements that make the tables where they are missing.
 func (d *Dialect) Tables() []string { return server.Split(d.Text(scripts, "tables")) }
 
@@ -71,7 +67,7 @@ func (d *Driver) Traits() driver.Traits {
 }
 
 // Close implements [driver.Driver]. With it the sessions end, and so do their claims.
-func (d *Driver) Close() (err error) {
+func (d *Driver) Close() error {
 	d.closing.Do(func() {
 		d.end(driver.ErrClosed) // first: whoever is at work on a claim stops, and lets go of it
 		d.followers.Close()
@@ -83,9 +79,6 @@ func (d *Driver) Close() (err error) {
 			<-c.free // and nobody gets it again
 			c.hangUp()
 		}
-		if d.owned != nil {
-			err = d.owned.Close()
-		}
 	})
-	return err
+	return nil
 }

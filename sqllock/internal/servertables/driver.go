@@ -17,12 +17,11 @@ type Driver struct {
 	dialect     *Dialect
 	endpoint    *endpoint
 	keep        time.Duration
-	owned       *sql.DB // to be closed with the driver, or nil
-	requests    *pool   // its connections have the wake locks
-	renewals    *pool   // like bulk and delayed it has the requests' pool instead, where it has no connection
-	bulk        *pool   // for long work, which requests should not wait for
-	delayed     *pool   // for requests that others should not wait for
-	sleeping    *pool   // for waiting
+	requests    *pool // its connections have the wake locks
+	renewals    *pool // like bulk and delayed it has the requests' pool instead, where it has no connection
+	bulk        *pool // for long work, which requests should not wait for
+	delayed     *pool // for requests that others should not wait for
+	sleeping    *pool // for waiting
 	lockedRows  lockedRows
 	retaking    atomic.Bool  // wake locks, after renewals
 	inspectTime atomic.Int64 // see there; less than that at first
@@ -54,7 +53,7 @@ const (
 )
 
 // New makes a driver on a database that the caller has opened, in which [Migrate] has made the tables.
-func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, error) {
+func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver, error) {
 	if _, err := d.recognise(ctx, db); err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (*Driver, erro
 func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
 
 // Close implements [driver.Driver]. Claims live on until their TTL.
-func (d *Driver) Close() (err error) {
+func (d *Driver) Close() error {
 	d.closing.Do(func() {
 		d.followers.Close()
 		d.sweeper.stop() // the last sweep needs a connection
@@ -104,11 +103,8 @@ func (d *Driver) Close() (err error) {
 			p.close()
 		}
 		d.following.ended.Wait()
-		if d.owned != nil {
-			err = d.owned.Close()
-		}
 	})
-	return err
+	return nil
 }
 
 // Others are rows in the same database that a Reap removes, too: step by step from First on, until no name follows.
@@ -119,9 +115,6 @@ type Others struct {
 		ctx context.Context, conn *sql.Conn, from string, age time.Duration,
 	) (names []string, next string, err error)
 }
-
-// Own lets Close close the database, too.
-func (d *Driver) Own(db *sql.DB) { d.owned = db }
 
 var _ interface {
 	driver.Driver

@@ -42,9 +42,9 @@ func (d *Driver) with(ctx context.Context, f func(conn) error) error {
 // doubt closes all connections that are idle when the time for a statement was over: that one's may have been dead
 // without a word, and so may they. Those of a caller's pool are the caller's.
 func (d *Driver) doubt(ctx context.Context) {
-	if d.owned != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		d.owned.SetMaxIdleConns(0) // closes them
-		d.owned.SetMaxIdleConns(mostConns)
+	if d.owned && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		d.db.SetMaxIdleConns(0) // closes them
+		d.db.SetMaxIdleConns(mostConns)
 	}
 }
 

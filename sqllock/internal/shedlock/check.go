@@ -13,13 +13,8 @@ func (d *Driver) Check(ctx context.Context, brief bool) (findings []driver.Findi
 	if brief {
 		return nil, nil
 	}
-	err = d.with(ctx, func(conn conn) error {
-		clock, err := health.Clock(ctx, conn, d.dialect.Now)
-		if err != nil {
-			return d.explain(err)
-		}
-		facts, err := health.Look(ctx, conn, d.dialect.facts)
-		findings = append([]driver.Finding{clock}, facts...)
+	err = d.with(ctx, func(conn conn) (err error) {
+		findings, err = health.Look(ctx, conn, d.dialect.facts)
 		return err
 	})
 	return findings, err

@@ -15,7 +15,7 @@ import (
 // A Driver is a client of the locks in a table of ShedLock.
 type Driver struct {
 	db      *sql.DB
-	owned   *sql.DB // to be closed with the driver, or nil
+	owned   bool // nobody else uses the database
 	dialect *Dialect
 	table   string
 
@@ -32,7 +32,7 @@ type Driver struct {
 const Table = "shedlock"
 
 // New makes a driver on a database in which the table is that ShedLock uses, and in which [Migrate] has made ours.
-func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driver, error) {
+func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (driver.Driver, error) {
 	if err := checkTable(table); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,10 @@ func New(ctx context.Context, db *sql.DB, dialect *Dialect, table string) (*Driv
 	if err := d.check(ctx, conn); err != nil {
 		return nil, err
 	}
-	return d, d.checkColumns(ctx, conn)
+	if err := d.checkColumns(ctx, conn); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // unchecked makes a driver that has not looked at the tables.
@@ -56,13 +59,13 @@ func unchecked(db *sql.DB, dialect *Dialect, table string) *Driver {
 	return d
 }
 
-// Own lets Close close the database, too. A statement takes a moment, so some connections are enough.
-func (d *Driver) Own(db *sql.DB) {
-	d.owned = db
-	db.SetMaxOpenConns(mostConns)
-	db.SetMaxIdleConns(mostConns)
-	db.SetConnMaxIdleTime(time.Minute)
-	d.patient = make(chan struct{}, mostPatient(db))
+// Own says that nobody else uses the database. A statement takes a moment, so some connections are enough.
+func (d *Driver) Own() {
+	d.owned = true
+	d.db.SetMaxOpenConns(mostConns)
+	d.db.SetMaxIdleConns(mostConns)
+	d.db.SetConnMaxIdleTime(time.Minute)
+	d.patient = make(chan struct{}, mostPatient(d.db))
 }
 
 // mostConns is how many connections a client opens.
@@ -89,15 +92,12 @@ func (d *Driver) Traits() driver.Traits {
 }
 
 // Close implements [driver.Driver].
-func (d *Driver) Close() (err error) {
+func (d *Driver) Close() error {
 	d.closing.Do(func() {
 		d.end()
 		d.followers.Close()
-		if d.owned != nil {
-			err = d.owned.Close()
-		}
 	})
-	return err
+	return nil
 }
 
 // check refuses tables that this program does not know, and sessions that leave the end of a transaction to their

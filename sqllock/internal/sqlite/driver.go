@@ -14,7 +14,6 @@ import (
 
 // A Driver is a client of the locks in an SQLite database.
 type Driver struct {
-	db        *sql.DB // to be closed with the driver; nil when it is the caller's
 	conn      *connection
 	database  *database
 	client    *client
@@ -31,7 +30,7 @@ type Driver struct {
 
 // New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their
 // lock's last use.
-func New(ctx context.Context, db *sql.DB, keep time.Duration) (*Driver, error) {
+func New(ctx context.Context, db *sql.DB, keep time.Duration) (driver.Driver, error) {
 	clock, err := clockID()
 	if err != nil {
 		return nil, fmt.Errorf("find out the boot ID: %w; mount /proc", err)
@@ -94,9 +93,6 @@ func (d *Driver) close() error {
 	d.client.leave(forget)
 	if d.database != nil && d.database.folder != nil {
 		err = errors.Join(err, d.database.folder.close())
-	}
-	if d.db != nil {
-		err = errors.Join(err, d.db.Close())
 	}
 	return err
 }

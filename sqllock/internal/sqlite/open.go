@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -20,8 +18,8 @@ import (
 // sqliteName is the name of the database/sql driver that opens files.
 const sqliteName = "sqlite"
 
-// Open opens file:PATH. If there is no such file, it makes one that is private to its user.
-func Open(ctx context.Context, u *url.URL, keep time.Duration) (*Driver, error) {
+// Open opens file:PATH for package sql. If there is no such file, it makes one that is private to its user.
+func Open(u *url.URL) (*sql.DB, error) {
 	if err := driver.NewParams(u).Err(); err != nil {
 		return nil, err
 	}
@@ -36,16 +34,7 @@ func Open(ctx context.Context, u *url.URL, keep time.Duration) (*Driver, error) 
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open(sqliteName, "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath())
-	if err != nil {
-		return nil, err
-	}
-	d, err := New(ctx, db, keep)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	d.db = db
-	return d, nil
+	return sql.Open(sqliteName, "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath())
 }
 
 // pathOf returns the absolute path that a URL names.
