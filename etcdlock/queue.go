@@ -14,7 +14,7 @@ import (
 
 // queue returns the live claims on a lock, as [driver.OpQueue] says. Since is by the clock of the client that made
 // the claim, because etcd records no time; of a peer's it is not known.
-func (d *Driver) queue(ctx context.Context, name string) ([]driver.Entry, error) {
+func (d *Driver) queue(ctx context.Context, name string, _ int) ([]driver.Entry, error) {
 	queue := d.keys.queue(name)
 	answer, err := d.get(ctx, oldestFirst(queue))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // queue returns the live claims on a lock, as [driver.OpQueue] says. For a claim of another library, the data of its
 // node is the Owner, and Left is not known.
-func (d *Driver) queue(ctx context.Context, name string) ([]driver.Entry, error) {
+func (d *Driver) queue(ctx context.Context, name string, _ int) ([]driver.Entry, error) {
 	return inquire(ctx, d, func(s *session) ([]driver.Entry, error) {
 		clock, err := s.heartbeat(ctx) // what follows is at least as new
 		if err != nil {

@@ -81,29 +81,11 @@ func (d *Driver) mayBeAlone(op *driver.Op) bool {
 }
 
 // do makes one attempt at an operation.
-func (d *Driver) do(ctx context.Context, op driver.Op) (r driver.Result) {
-	c := op.Claim
-	switch op.Kind {
-	case driver.OpRequest:
-		r.Status, r.Err = d.request(ctx, c)
-	case driver.OpRelease:
-		r.Err = d.release(ctx, c)
-	case driver.OpBreak:
-		r.Err = d.breakClaim(ctx, c.Name, c.ID)
-	case driver.OpRevoke:
-		r.Err = d.revoke(ctx, c.Name, c.ID)
-	case driver.OpSetValue:
-		r.Err = d.setValue(ctx, c, op.Value)
-	case driver.OpValue:
-		r.Value, r.Err = d.value(ctx, c.Name)
-	case driver.OpQueue:
-		r.Queue, r.Err = d.queue(ctx, c.Name, op.Most)
-	case driver.OpWatch:
-		r.Err = d.followers.Watch(ctx, c.Name)
-	default:
-		r.Err = driver.Unsupported(d.Traits(), op.Kind.String())
-	}
-	return r
+func (d *Driver) do(ctx context.Context, op driver.Op) driver.Result {
+	return driver.Handlers{
+		Traits: d.Traits, Request: d.request, Release: d.release, Break: d.breakClaim, Revoke: d.revoke,
+		SetValue: d.setValue, Value: d.value, Queue: d.queue, Watch: d.followers.Watch,
+	}.Do(ctx, op)
 }
 
 // Subscribe implements [driver.Driver].

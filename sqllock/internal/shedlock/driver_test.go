@@ -28,7 +28,7 @@ func TestHoldersDoNotWaitBehindACrowd(t *testing.T) {
 			return err
 		},
 		"looks": func(ctx context.Context, d *Driver, c driver.Claim) error {
-			_, err := d.queue(ctx, c.Name)
+			_, err := d.queue(ctx, c.Name, 0)
 			return err
 		},
 	}

@@ -16,7 +16,7 @@ const theirs = "shedlock-"
 
 // queue returns the claims on a lock: the holder, then those of ours that wait, in the order in which they came. They
 // need not be granted the lock in that order.
-func (d *Driver) queue(ctx context.Context, name string) (queue []driver.Entry, err error) {
+func (d *Driver) queue(ctx context.Context, name string, _ int) (queue []driver.Entry, err error) {
 	if err := d.refuse(name); err != nil {
 		return nil, err
 	}
