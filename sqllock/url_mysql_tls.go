@@ -5,16 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/internal/pemfile"
 )
 
 // registerTLS is what RegisterTLS was given.
-var registerTLS struct {
-	sync.Mutex
-	with func(name string, config *tls.Config) error
-}
+var registerTLS atomic.Pointer[func(name string, config *tls.Config) error]
 
 // RegisterTLS says how to give a TLS configuration to the SQL driver of mysql:// URLs. The parameters ca, cert, key and
 // servername need that, because the SQL driver knows none of them:
@@ -23,9 +20,7 @@ var registerTLS struct {
 //
 // Call it once, before such a URL is opened. It may be called at any time. The command holdfast calls it.
 func RegisterTLS(register func(name string, config *tls.Config) error) {
-	registerTLS.Lock()
-	defer registerTLS.Unlock()
-	registerTLS.with = register
+	registerTLS.Store(&register)
 }
 
 // mysqlTLS is what the SQL driver is told of the parameter tls and the files that a URL names: its own word, or the
@@ -58,12 +53,11 @@ func register(files pemfile.Files) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	registerTLS.Lock()
-	defer registerTLS.Unlock()
-	if registerTLS.with == nil {
+	with := registerTLS.Load()
+	if with == nil || *with == nil {
 		return "", errors.New("the parameters ca, cert, key and servername need a program that calls" +
 			" sqllock.RegisterTLS(mysql.RegisterTLSConfig)")
 	}
 	name = fmt.Sprintf("holdfast %q", files)
-	return name, registerTLS.with(name, config)
+	return name, (*with)(name, config)
 }

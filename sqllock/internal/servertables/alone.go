@@ -13,18 +13,14 @@ import (
 // long again, so they are sent as they are. But where they do nothing a routine must look, which costs one more round
 // trip, and a client that comes meanwhile has no wake lock to sleep on. So they are sent only after so many locks in a
 // row were free that hardly anybody seems to contend.
-const (
-	takeLock  = "take"
-	leaveLock = "leave"
-	manyFree  = 8
-)
+const manyFree = 8
 
 // requestAlone requests a claim that may have its lock to itself. It returns an empty status where it did nothing.
 func (d *Driver) requestAlone(ctx context.Context, l *lane, c driver.Claim) (st driver.Status, err error) {
 	if c.Token != 0 || c.Detached || !d.sendsStatements(l, c.Name) {
 		return st, nil
 	}
-	stmt, err := l.conn.statement(ctx, takeLock)
+	stmt, err := l.conn.statement(ctx, "take")
 	if err != nil {
 		return st, err
 	}
@@ -45,7 +41,7 @@ func (d *Driver) releaseAlone(ctx context.Context, l *lane, c driver.Claim) (boo
 	if c.Token == 0 || l.wakeLocks.held(c.ID) > 0 || !d.sendsStatements(l, c.Name) {
 		return false, nil
 	}
-	stmt, err := l.conn.statement(ctx, leaveLock)
+	stmt, err := l.conn.statement(ctx, "leave")
 	if err != nil {
 		return false, err
 	}

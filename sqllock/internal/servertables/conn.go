@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // A conn is a connection that was made ready, with the statements that were prepared on it. It never goes back to the
@@ -36,22 +37,17 @@ func openConn(ctx context.Context, e *endpoint) (*conn, error) {
 	return &conn{Conn: c, dialect: e.dialect, endpoint: e, shared: shared, statements: make(map[string]*sql.Stmt)}, nil
 }
 
-// makeReady sets up a session.
+// makeReady sets up a session. That the server refuses one of the wishes is no error.
 func (d *Dialect) makeReady(ctx context.Context, c *sql.Conn) error {
-	set := func(statement string) error {
-		return finish(ctx, func(ctx context.Context) error {
-			_, err := c.ExecContext(ctx, statement)
-			return err
-		})
-	}
-	for _, statement := range d.session {
-		if err := set(statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	for _, statement := range d.wishes {
-		if err := set(statement); err != nil && dbms.Code(err) == "" {
-			return err // it is not that the server does not know it
+	for _, script := range []string{"session", "wishes"} {
+		for _, statement := range server.Split(d.Statement(scripts, script)) {
+			err := finish(ctx, func(ctx context.Context) error {
+				_, err := c.ExecContext(ctx, statement)
+				return err
+			})
+			if err != nil && (script == "session" || dbms.Code(err) == "") {
+				return fmt.Errorf("%s: %w", title(statement), err)
+			}
 		}
 	}
 	return nil

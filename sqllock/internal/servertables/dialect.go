@@ -24,10 +24,6 @@ type Dialect struct {
 	// call is the statement that calls a routine with so many arguments.
 	call func(routine string, args int) string
 
-	// session are the statements that make a connection ready. Where one may fail, because older servers do not know
-	// it, it follows in wishes.
-	session, wishes []string
-
 	// taken returns the token that the statement to take a lock has granted a claim, or 0.
 	taken func(ctx context.Context, stmt *sql.Stmt, c driver.Claim, before string) (int64, error)
 
@@ -41,8 +37,7 @@ type Dialect struct {
 	anew    func(name routine, statement string) []string // makes a routine, whether or not there is one
 	helpers []routine                                     // that only others call, each after those that it calls
 
-	preface string                        // begins a script of statements
-	ended   func(statement string) string // lets a statement end, in a script
+	preface string // begins a script of statements
 
 	wakeLocks int                    // how many wake locks a connection has at most
 	limit     string                 // a query for what else limits that; older servers may not know it
@@ -69,35 +64,10 @@ var scripts embed.FS
 // A routine is the name of one that programs call, and of the .sql file that makes it.
 type routine string
 
-const (
-	changeTogether   routine = "together"
-	requestClaim     routine = "request"
-	releaseClaim     routine = "release"
-	renewClaims      routine = "renew"
-	waitForClaim     routine = "wait"
-	releaseWakeLocks routine = "ring"
-	breakClaim       routine = "break"
-	revokeClaim      routine = "revoke"
-	readPart         routine = "part"
-	readPage         routine = "page"
-	readDigest       routine = "digest"
-	readNews         routine = "news"
-	takeTurn         routine = "turn"
-	noteTurn         routine = "mark"
-	surveyRows       routine = "survey"
-	tidyQueue        routine = "tidy"
-	forgetEnds       routine = "forget"
-	retireLocks      routine = "retire"
-	readValue        routine = "value"
-	setValue         routine = "set"
-	readVersion      routine = "version"
-)
-
 // callable are the routines that programs call. None but ring is called by another.
 var callable = []routine{
-	releaseWakeLocks, changeTogether, requestClaim, releaseClaim, renewClaims, waitForClaim, breakClaim, revokeClaim,
-	readPart, readPage, readDigest, readNews, takeTurn, noteTurn, surveyRows, tidyQueue,
-	forgetEnds, retireLocks, readValue, setValue,
+	"ring", "together", "request", "release", "renew", "wait", "break", "revoke", "part", "page", "digest",
+	"news", "turn", "mark", "survey", "tidy", "forget", "retire", "value", "set",
 }
 
 // recognise refuses a database of another kind, and one that passes for this kind.
@@ -150,18 +120,16 @@ func (d *Dialect) Script(statements []string) string {
 	var b strings.Builder
 	b.WriteString(d.preface)
 	for _, statement := range statements {
-		b.WriteString(d.ended(statement))
+		b.WriteString(ended(statement))
 		b.WriteString("\n\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func endedBySemicolon(statement string) string { return strings.TrimSuffix(statement, ";") + ";" }
-
-// endedByDelimiter lets the mysql client tell the semicolons of a routine from the one after it.
-func endedByDelimiter(statement string) string {
-	if !strings.HasSuffix(statement, "\nEND") {
-		return endedBySemicolon(statement)
+// ended lets a statement end. The mysql client is to tell the semicolons of a routine from the one after it.
+func ended(statement string) string {
+	if strings.HasSuffix(statement, "\nEND") {
+		return "DELIMITER ;;\n" + statement + ";;\nDELIMITER ;"
 	}
-	return "DELIMITER ;;\n" + statement + ";;\nDELIMITER ;"
+	return strings.TrimSuffix(statement, ";") + ";"
 }

@@ -61,17 +61,16 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver
 	if err != nil {
 		return nil, err
 	}
-	q := &quota{db: db}
 	l := &Driver{
 		dialect:  d,
 		endpoint: e,
 		keep:     s.Keep,
 		others:   s.AlsoReap,
-		requests: newPool(e, q, cmp.Or(s.Connections, forRequests)),
-		renewals: newPool(e, q, forRenewals),
-		bulk:     newPool(e, q, forBulk),
-		delayed:  newPool(e, q, forDelayed),
-		sleeping: newPool(e, q, cmp.Or(s.Waits, forWaiting)),
+		requests: newPool(e, cmp.Or(s.Connections, forRequests)),
+		renewals: newPool(e, forRenewals),
+		bulk:     newPool(e, forBulk),
+		delayed:  newPool(e, forDelayed),
+		sleeping: newPool(e, cmp.Or(s.Waits, forWaiting)),
 
 		following: newFollowing(),
 	}

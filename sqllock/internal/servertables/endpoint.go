@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,9 @@ type endpoint struct {
 	dialect *Dialect
 	most    int // wake locks of a connection
 	shared  atomic.Bool
+
+	mu    sync.Mutex
+	taken int // connections of this client
 }
 
 func newEndpoint(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (e *endpoint, err error) {
@@ -52,6 +56,25 @@ func (e *endpoint) look(ctx context.Context) (shared bool, err error) {
 		return shared, err
 	}
 	return health.Pooled(ctx, e.db, e.dialect.SessionID)
+}
+
+// take reserves a connection. If the caller has bounded the database's pool, it is false where this client has half of
+// that, rounded up, unless there must be one: the others are left to the caller.
+func (e *endpoint) take(must bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	most := e.db.Stats().MaxOpenConnections
+	if !must && most > 0 && e.taken >= (most+1)/2 {
+		return false
+	}
+	e.taken++
+	return true
+}
+
+func (e *endpoint) give() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.taken--
 }
 
 // share notes that sessions are shared, as an error has shown.

@@ -49,7 +49,7 @@ func (d *Driver) queue(ctx context.Context, name string, most int) (queue []driv
 func (d *Driver) part(ctx context.Context, name string, after uint64, look int) ([]driver.Entry, error) {
 	read := func(scan func(...any) error) (driver.Entry, error) { return readEntry(name, scan) }
 	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) ([]driver.Entry, error) {
-		return all(ctx, l.conn, readPart, read, []byte(name), int64(after), int64(look))
+		return all(ctx, l.conn, "part", read, []byte(name), int64(after), int64(look))
 	})
 }
 
@@ -116,7 +116,7 @@ type namesPage struct {
 }
 
 func (c *conn) page(ctx context.Context, from, end []byte) (p namesPage, err error) {
-	err = c.rows(ctx, readPage, []any{from, end, int64(listPage)}, func(scan func(...any) error) error {
+	err = c.rows(ctx, "page", []any{from, end, int64(listPage)}, func(scan func(...any) error) error {
 		var kind int
 		var name []byte
 		err := scan(&kind, &name)

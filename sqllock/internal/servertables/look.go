@@ -136,7 +136,7 @@ func (d *Driver) withNews(some []*followed) (news []*followed) {
 	ctx, done := d.inPassing()
 	defer done()
 	places, _ := run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]int, error) {
-		return all(ctx, l.conn, readNews, column[int], string(text))
+		return all(ctx, l.conn, "news", column[int], string(text))
 	})
 	for _, place := range places {
 		if place > 0 && place <= len(some) {

@@ -75,7 +75,7 @@ const noSchema = "3F000"
 // 0. Where there is no routine that tells the revision, missing says why.
 func (d *Dialect) refuseOthers(ctx context.Context, on execer) (found int, missing, err error) {
 	made := revision
-	err = on.QueryRowContext(ctx, d.call(prefix+string(readVersion), 0)).Scan(&found, &made)
+	err = on.QueryRowContext(ctx, d.call(prefix+"version", 0)).Scan(&found, &made)
 	if errors.Is(err, sql.ErrNoRows) || err != nil && d.isMissing(err) {
 		missing = err
 		found, err = d.formatOf(ctx, on)
@@ -110,7 +110,7 @@ func (d *Dialect) make(ctx context.Context, on execer, statements []string) erro
 // The routine that tells the version comes last, because it says that all others are there.
 func (d *Dialect) Statements() []string {
 	all := slices.Concat(d.refuse(d), server.Split(d.text("tables")))
-	for _, name := range slices.Concat(d.helpers, callable, []routine{readVersion}) {
+	for _, name := range slices.Concat(d.helpers, callable, []routine{"version"}) {
 		all = append(all, d.anew(name, d.text(string(name)))...)
 	}
 	return all

@@ -19,24 +19,11 @@ var MySQL = &Dialect{
 	call: func(routine string, args int) string {
 		return "CALL " + routine + "(" + strings.TrimSuffix(strings.Repeat("?,", args), ",") + ")"
 	},
-	session: []string{
-		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-		"SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, " +
-			"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-	},
-	wishes: []string{
-		"SET SESSION max_statement_time = 0", // MariaDB's; MySQL's concerns only SELECT
-		"SET SESSION wsrep_sync_wait = 7",    // Galera's: a node first does what others have done before it was asked
-		// The same of one of several primaries in group replication. A single one has nothing to wait for.
-		"SET SESSION group_replication_consistency = IF(@@GLOBAL.group_replication_single_primary_mode OR " +
-			"@@GLOBAL.group_replication_consistency LIKE '%AFTER', @@GLOBAL.group_replication_consistency, 'BEFORE')",
-	},
 	taken:   takenOnMySQL,
 	migrate: migrateMySQL,
 	refuse:  mysqlRefuse,
 	anew:    dropped,
 	preface: "-- Makes what Holdfast needs in this database. Run it, as in: mysql DATABASE < FILE\n\n",
-	ended:   endedByDelimiter,
 	helpers: []routine{
 		"shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter", "state", "hang",
 		"withdraw", "passany", "extend",

@@ -19,7 +19,6 @@ import (
 // when it was idle for long.
 type pool struct {
 	endpoint *endpoint
-	quota    *quota
 	most     int                     // lanes
 	stay     int                     // lanes that are not closed when they are idle
 	must     bool                    // nothing else will do where this pool has no lane
@@ -62,8 +61,8 @@ type task struct {
 // errNoSpare says that there is no connection to spare, for work that can be done on one of another pool, or later.
 var errNoSpare = errors.New("there is no connection to spare")
 
-func newPool(e *endpoint, q *quota, most int) *pool {
-	p := &pool{endpoint: e, quota: q, most: most, bindings: make(map[string]*binding)}
+func newPool(e *endpoint, most int) *pool {
+	p := &pool{endpoint: e, most: most, bindings: make(map[string]*binding)}
 	p.open, p.end = context.WithCancelCause(context.Background())
 	return p
 }
@@ -172,7 +171,7 @@ func (p *pool) free(h *binding) (*lane, error) {
 	if len(p.lanes) > 0 || p.opening {
 		return nil, nil
 	}
-	if !p.quota.take(p.must) {
+	if !p.endpoint.take(p.must) {
 		return nil, errNoSpare
 	}
 	return p.add(nil), nil
@@ -303,7 +302,7 @@ func (p *pool) grow() {
 			working++
 		}
 	}
-	if working >= p.most || p.opening || p.closed || time.Now().Before(p.notYet) || !p.quota.take(false) {
+	if working >= p.most || p.opening || p.closed || time.Now().Before(p.notYet) || !p.endpoint.take(false) {
 		return
 	}
 	p.opening = true
@@ -323,10 +322,10 @@ func (p *pool) openLane() {
 	switch {
 	case err != nil:
 		p.notYet = time.Now().Add(pauseAfterFailure)
-		p.quota.give()
+		p.endpoint.give()
 	case p.closed:
 		c.close()
-		p.quota.give()
+		p.endpoint.give()
 	default:
 		p.goOn(p.add(c))
 		if len(p.line) > 0 {
@@ -397,7 +396,7 @@ func (p *pool) remove(l *lane) {
 	}
 	p.lanes = slices.DeleteFunc(p.lanes, func(other *lane) bool { return other == l })
 	l.drop()
-	p.quota.give()
+	p.endpoint.give()
 	p.spread(l)
 }
 

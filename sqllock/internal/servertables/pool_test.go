@@ -42,10 +42,10 @@ func lanesTo(t *testing.T, server *nowhere, n int) *pool {
 	t.Helper()
 	db := sql.OpenDB(server)
 	t.Cleanup(func() { db.Close() })
-	p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, n)
+	p := newPool(&endpoint{db: db, dialect: Postgres}, n)
 	p.must, p.stay = true, n
 	for range n {
-		p.quota.take(true)
+		p.endpoint.take(true)
 		p.add(nil)
 	}
 	return p
@@ -278,8 +278,8 @@ func TestFailedConnectionIsGivenBack(t *testing.T) {
 	standsInLine(t, p, affinity{name: "b"})
 	p.ended.Done() // of the lane that has its turn
 	p.ended.Wait()
-	if p.quota.taken != 1 {
-		t.Errorf("%d connections count, want the one of the lane", p.quota.taken)
+	if p.endpoint.taken != 1 {
+		t.Errorf("%d connections count, want the one of the lane", p.endpoint.taken)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestFailedConnectionIsNotTriedAtOnce(t *testing.T) {
 		server := &nowhere{}
 		db := sql.OpenDB(server)
 		defer db.Close()
-		p := newPool(&endpoint{db: db, dialect: Postgres}, &quota{db: db}, 1)
+		p := newPool(&endpoint{db: db, dialect: Postgres}, 1)
 		for _, tries := range []int32{1, 1, 2} {
 			if _, err := p.connectFor(t.Context()); !errors.Is(err, errNoSpare) {
 				t.Errorf("%v, want that there is no connection to spare", err)

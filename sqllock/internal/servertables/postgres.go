@@ -23,25 +23,14 @@ var Postgres = &Dialect{
 		}
 		return "SELECT * FROM " + routine + "(" + strings.TrimPrefix(b.String(), ",") + ")"
 	},
-	session: []string{settings(
-		"default_transaction_isolation", "read committed",
-		"statement_timeout", "0",
-		"lock_timeout", "800ms", // these are as in routines
-		"enable_seqscan", "off",
-		"plan_cache_mode", "force_generic_plan",
-		"jit", "off",
-	) + ", " + ifThere("transaction_timeout", "0")},
 	taken:      takenOnPostgres,
 	isPostgres: true,
-	wishes: []string{"SELECT " + ifThere("idle_session_timeout", "0") + ", " +
-		ifThere("client_connection_check_interval", "1000")}, // both since version 14
-	migrate: migratePostgres,
-	refuse:  func(d *Dialect) []string { return []string{d.text("refuse")} },
-	anew:    replaced,
+	migrate:    migratePostgres,
+	refuse:     func(d *Dialect) []string { return []string{d.text("refuse")} },
+	anew:       replaced,
 	preface: "-- Makes what Holdfast needs in this schema. " +
 		"Run it in one transaction: psql -1 -v ON_ERROR_STOP=1 -f FILE\n" +
 		"SET LOCAL client_min_messages = warning;\n\n",
-	ended: endedBySemicolon,
 	helpers: []routine{
 		"now", "bell", "shorten", "bar", "spill", "finish", "bury", "rewind", "grant", "settle", "pass", "enter",
 		"carry", "withdraw", "place", "hang",
@@ -53,22 +42,6 @@ var Postgres = &Dialect{
 		return n / 4
 	},
 	facts: postgresFacts,
-}
-
-// settings sets parameters of the session in one round trip.
-func settings(pairs ...string) string {
-	var calls []string
-	for pair := range slices.Chunk(pairs, 2) {
-		calls = append(calls, fmt.Sprintf("set_config('%s', '%s', false)", pair[0], pair[1]))
-	}
-	return "SELECT " + strings.Join(calls, ", ")
-}
-
-// ifThere is an expression that sets a parameter of the session, where the server has it: one that has not would log an
-// error for each connection.
-func ifThere(name, value string) string {
-	return fmt.Sprintf("CASE WHEN current_setting('%[1]s', true) IS NOT NULL"+
-		" THEN set_config('%[1]s', '%[2]s', false) END", name, value)
 }
 
 var postgresFacts = slices.Concat(health.Postgres, []health.Fact{

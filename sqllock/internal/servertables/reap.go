@@ -10,9 +10,11 @@ import (
 
 // Reap implements [driver.Reaper]: it does at once what sweeping does in passing.
 func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.Leftover, err error) {
-	for step := (reaped{more: true}); step.more && err == nil; removed = append(removed, step.removed...) {
-		step, err = runFrom(ctx, d.bulk, step.next, func(ctx context.Context, conn *conn, from place) (reaped, error) {
-			return d.reapStep(ctx, conn, from, age)
+	for step := (swept{}); !step.over && err == nil; removed = append(removed, step.removed...) {
+		step, err = runFrom(ctx, d.bulk, step.next, func(ctx context.Context, conn *conn, from place) (swept, error) {
+			s, err := d.step(ctx, conn, from, age)
+			s.next.onceOnly()
+			return s, err
 		})
 	}
 	for more := true; more && err == nil; {
@@ -44,34 +46,14 @@ func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]d
 // afterAll is a name that no other is greater than.
 var afterAll = bytes.Repeat([]byte{0xff}, maxName)
 
-// A reaped is what a step has removed, and where to go on if there is more.
-type reaped struct {
-	removed []driver.Leftover
-	next    place
-	more    bool
-}
-
-// reapStep removes what a few rows tell. When one of the tables has ended it looks at the other.
-func (d *Driver) reapStep(ctx context.Context, conn *conn, from place, age time.Duration) (r reaped, err error) {
-	s, err := conn.survey(ctx, from, age)
-	if err != nil {
-		return r, err
+// onceOnly keeps a table that has ended from being begun again, while the other has not.
+func (p *place) onceOnly() {
+	if len(p.locks) == 0 {
+		p.locks = afterAll
 	}
-	expired, err := d.tidy(ctx, conn, s.stale)
-	r.removed = leftovers("expired claim", expired)
-	if err != nil {
-		return r, err
+	if len(p.claims) == 0 {
+		p.claims = afterAll
 	}
-	tokens, err := conn.retire(ctx, s.unused, age)
-	r.removed = append(r.removed, leftovers("last token", tokens)...)
-	r.next, r.more = s.next, !s.ends()
-	if len(r.next.locks) == 0 {
-		r.next.locks = afterAll
-	}
-	if len(r.next.claims) == 0 {
-		r.next.claims = afterAll
-	}
-	return r, err
 }
 
 func leftovers(kind string, names []string) (all []driver.Leftover) {

@@ -14,7 +14,7 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 			return err
 		}
 		wakeLock := l.wakeLocks.held(c.ID)
-		err := l.conn.done(ctx, releaseClaim, []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
+		err := l.conn.done(ctx, "release", []byte(c.Name), c.ID, int64(c.Token), micros(c.TTL), wakeLock)
 		if err == nil || errors.Is(err, driver.ErrGone) {
 			l.wakeLocks.released(c.ID)
 		}
@@ -30,14 +30,14 @@ func (d *Driver) release(ctx context.Context, c driver.Claim) error {
 // breakClaim ends a claim by force.
 func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
-		return l.conn.done(ctx, breakClaim, []byte(name), id)
+		return l.conn.done(ctx, "break", []byte(name), id)
 	})
 }
 
 // revoke asks a holder to let go.
 func (d *Driver) revoke(ctx context.Context, name, id string) error {
 	return d.change(ctx, name, func(ctx context.Context, l *lane) error {
-		return l.conn.done(ctx, revokeClaim, []byte(name), id)
+		return l.conn.done(ctx, "revoke", []byte(name), id)
 	})
 }
 

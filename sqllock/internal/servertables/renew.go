@@ -113,7 +113,7 @@ func (d *Driver) inquire(ctx context.Context, p *pool, claims []driver.Claim, ex
 	args := []any{strings.Join(lines, "\n"), extend}
 	return run(ctx, p, affinity{}, func(ctx context.Context, l *lane) ([]answer, error) {
 		answers, n := make([]answer, len(claims)), 0
-		err := l.conn.rows(ctx, renewClaims, args, func(scan func(...any) error) (err error) {
+		err := l.conn.rows(ctx, "renew", args, func(scan func(...any) error) (err error) {
 			if n < len(order) {
 				answers[order[n]], err = readAnswer(scan)
 			}

@@ -58,7 +58,7 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim, wakeLocks bool
 		}
 		take := wakeLocks && l.wakeLocks.wanted(c.ID)
 		when := d.takesWakeLocks(take)
-		a, err := l.conn.ask(ctx, requestClaim, []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
+		a, err := l.conn.ask(ctx, "request", []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), when,
 			driver.SeriesStart(c.ID), driver.SeriesEnd(c.ID))
 		if err != nil {

@@ -41,7 +41,7 @@ func (d *Driver) sleep(p *followed) {
 			if !d.following.fallAsleep(p) {
 				return answer{outcome: nothing}, nil
 			}
-			return l.conn.ask(ctx, waitForClaim, []byte(p.claim.Name), p.claim.ID, micros(longestWait),
+			return l.conn.ask(ctx, "wait", []byte(p.claim.Name), p.claim.ID, micros(longestWait),
 				d.endpoint.wakeLocks() > 0)
 		})
 		if err == nil {

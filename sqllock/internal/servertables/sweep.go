@@ -76,11 +76,12 @@ func (d *Driver) sweep(ctx context.Context) {
 	}
 }
 
-// A swept is what a part of a turn has left.
+// A swept is what a part of a turn has done and left.
 type swept struct {
-	next  place
-	over  bool // it has seen the last rows, or it is not time to sweep
-	piled bool // there are more ends to forget
+	removed []driver.Leftover
+	next    place
+	over    bool // it has seen the last rows, or it is not time to sweep
+	piled   bool // there are more ends to forget
 }
 
 // sweepTurn sweeps, where it is time for that, each part in a turn of its own among other work on the connection, and
@@ -99,41 +100,42 @@ func (d *Driver) firstStep(ctx context.Context, conn *conn, _ swept) (swept, err
 	if err != nil || !ok {
 		return swept{over: true}, err
 	}
-	return d.step(ctx, conn, from)
+	return d.step(ctx, conn, from, d.keep)
 }
 
 // goOn goes on after a step that left ends. Where that has seen the last rows it only forgets.
 func (d *Driver) goOn(ctx context.Context, conn *conn, last swept) (s swept, err error) {
 	if !last.over {
-		return d.step(ctx, conn, last.next)
+		return d.step(ctx, conn, last.next, d.keep)
 	}
 	last.piled, err = conn.forget(ctx, sweepMost)
 	return last, err
 }
 
-// step sweeps what a few rows tell.
-func (d *Driver) step(ctx context.Context, conn *conn, from place) (s swept, err error) {
-	found, err := conn.survey(ctx, from, d.keep)
+// step sweeps what a few rows tell. It removes the tokens of locks that were not used for so long.
+func (d *Driver) step(ctx context.Context, conn *conn, from place, keep time.Duration) (s swept, err error) {
+	found, err := conn.survey(ctx, from, keep)
 	if err != nil {
 		return s, err
 	}
-	_, err = d.tidy(ctx, conn, found.stale)
+	expired, err := d.tidy(ctx, conn, found.stale)
+	s.removed = leftovers("expired claim", expired)
 	if err != nil {
 		return s, err
 	}
-	piled, err := conn.forget(ctx, stepEnds)
-	if err != nil {
+	if s.piled, err = conn.forget(ctx, stepEnds); err != nil {
 		return s, err
 	}
-	_, err = conn.retire(ctx, found.unused, d.keep)
+	retired, err := conn.retire(ctx, found.unused, keep)
+	s.removed = append(s.removed, leftovers("last token", retired)...)
+	s.next, s.over = found.next, found.ends()
 	// What could not be retired is for a later round: how far it has come is noted all the same.
-	err = errors.Join(err, conn.run(ctx, noteTurn, found.next.locks, found.next.claims))
-	return swept{next: found.next, over: found.ends(), piled: piled}, err
+	return s, errors.Join(err, conn.run(ctx, "mark", s.next.locks, s.next.claims))
 }
 
 // forget forgets so many ends at most, and reports whether it may have left some.
 func (c *conn) forget(ctx context.Context, most int64) (more bool, err error) {
-	n, err := c.number(ctx, forgetEnds, most)
+	n, err := c.number(ctx, "forget", most)
 	return n == most, err
 }
 
@@ -151,7 +153,7 @@ func (s survey) ends() bool { return len(s.next.locks) == 0 && len(s.next.claims
 
 // takeTurn returns where to go on, if it is time to.
 func (c *conn) takeTurn(ctx context.Context) (from place, ok bool, err error) {
-	err = c.rows(ctx, takeTurn, []any{micros(turnPause)}, func(scan func(...any) error) error {
+	err = c.rows(ctx, "turn", []any{micros(turnPause)}, func(scan func(...any) error) error {
 		ok = true
 		return scan(&from.locks, &from.claims)
 	})
@@ -160,7 +162,7 @@ func (c *conn) takeTurn(ctx context.Context) (from place, ok bool, err error) {
 
 func (c *conn) survey(ctx context.Context, from place, keep time.Duration) (s survey, err error) {
 	args := []any{append([]byte{}, from.locks...), append([]byte{}, from.claims...), micros(keep), int64(stepRows)}
-	err = c.rows(ctx, surveyRows, args, func(scan func(...any) error) error {
+	err = c.rows(ctx, "survey", args, func(scan func(...any) error) error {
 		var kind int
 		var name []byte
 		if err := scan(&kind, &name); err != nil {
@@ -186,7 +188,7 @@ func (d *Driver) tidy(ctx context.Context, conn *conn, stale []string) (expired 
 	for _, name := range stale {
 		d.sweeper.wrote.Store(true) // how they ended is to be forgotten later
 		for n := int64(sweepMost); n == sweepMost; {
-			if n, err = conn.number(ctx, tidyQueue, []byte(name), int64(sweepMost)); err != nil {
+			if n, err = conn.number(ctx, "tidy", []byte(name), int64(sweepMost)); err != nil {
 				return expired, err
 			}
 			expired = append(expired, slices.Repeat([]string{name}, int(n))...)
@@ -204,5 +206,5 @@ func (c *conn) retire(ctx context.Context, unused []string, keep time.Duration) 
 	for i, name := range unused {
 		lines[i] = hex.EncodeToString([]byte(name))
 	}
-	return all(ctx, c, retireLocks, column[string], strings.Join(lines, "\n"), micros(keep)) // or all of it was undone
+	return all(ctx, c, "retire", column[string], strings.Join(lines, "\n"), micros(keep)) // or all of it was undone
 }

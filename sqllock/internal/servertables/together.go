@@ -37,7 +37,7 @@ func (d *Driver) tokensTogether(ctx context.Context, batch []driver.Op, places [
 	text := written(batch, places)
 	tokens, err := attempt(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]uint64, error) {
 		tokens := make([]uint64, len(places))
-		err := l.conn.rows(ctx, changeTogether, []any{text}, func(scan func(...any) error) error {
+		err := l.conn.rows(ctx, "together", []any{text}, func(scan func(...any) error) error {
 			var place, token int64
 			err := scan(&place, &token)
 			if err == nil && place > 0 && place <= int64(len(tokens)) {

@@ -10,7 +10,7 @@ import (
 // value reads what a lock keeps between its holders.
 func (d *Driver) value(ctx context.Context, name string) (driver.Value, error) {
 	return run(ctx, d.requests, affinity{name: name}, func(ctx context.Context, l *lane) (driver.Value, error) {
-		return one(ctx, l.conn, readValue, scanValue, []byte(name))
+		return one(ctx, l.conn, "value", scanValue, []byte(name))
 	})
 }
 
@@ -24,7 +24,7 @@ func scanValue(scan func(...any) error) (driver.Value, error) {
 // setValue sets what a lock keeps between its holders.
 func (d *Driver) setValue(ctx context.Context, c driver.Claim, v driver.Value) error {
 	return d.change(ctx, c.Name, func(ctx context.Context, l *lane) error {
-		n, err := l.conn.number(ctx, setValue,
+		n, err := l.conn.number(ctx, "set",
 			[]byte(c.Name), c.ID, int64(c.Token), int64(v.Token), v.Set.UnixMicro(), []byte(v.Text))
 		switch {
 		case err != nil:

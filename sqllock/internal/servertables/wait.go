@@ -8,17 +8,13 @@ import (
 
 // wait blocks until there is news of a claim that waits.
 func (d *Driver) wait(ctx context.Context, c driver.Claim) (driver.Status, error) {
-	type notice struct {
-		status driver.Status
-		err    error
-	}
-	news := make(chan notice, 1)
-	p := &followed{claim: c, tell: func(st driver.Status, err error) { news <- notice{st, err} }}
+	news := make(chan driver.Result, 1)
+	p := &followed{claim: c, tell: func(st driver.Status, err error) { news <- driver.Result{Status: st, Err: err} }}
 	d.follow(p)
 	defer d.following.leave(p)
 	select {
 	case n := <-news:
-		return n.status, n.err
+		return n.Status, n.Err
 	case <-d.requests.open.Done():
 		return driver.Status{}, driver.ErrClosed
 	case <-ctx.Done():

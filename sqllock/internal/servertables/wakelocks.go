@@ -171,7 +171,7 @@ func (d *Driver) settle(c driver.Claim, a answer) {
 		defer done()
 		inTurn(ctx, d.requests, affinity{lane: l}, func(ctx context.Context, l *lane) error {
 			for _, which := range l.wakeLocks.forgetStale(c.ID, a) {
-				if err := l.conn.run(ctx, releaseWakeLocks, c.ID, which); err != nil {
+				if err := l.conn.run(ctx, "ring", c.ID, which); err != nil {
 					return err
 				}
 			}

@@ -29,7 +29,7 @@ func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 
 func (d *Driver) digest(ctx context.Context, name string) (digest, error) {
 	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) (g digest, err error) {
-		err = l.conn.rows(ctx, readDigest, []any{[]byte(name)}, func(scan func(...any) error) error {
+		err = l.conn.rows(ctx, "digest", []any{[]byte(name)}, func(scan func(...any) error) error {
 			return scan(&g.length, &g.last, &g.marks)
 		})
 		return g, err

@@ -1,0 +1,3 @@
+-- Sets up a session.
+SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
+SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
