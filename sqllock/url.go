@@ -17,9 +17,9 @@ import (
 )
 
 func init() {
-	driver.Register("file", openFile)
-	driver.Register("mysql", openServer)
-	driver.Register("postgres", openServer)
+	driver.Register("file", open)
+	driver.Register("mysql", open)
+	driver.Register("postgres", open)
 }
 
 // An owner is a driver that closes its database with it.
@@ -52,24 +52,18 @@ const (
 	openMore    = time.Second
 )
 
-// openFile opens file:PATH.
-func openFile(ctx context.Context, u *url.URL) (driver.Driver, error) {
-	db, err := sqlite.Open(u)
-	if err != nil {
-		return nil, err
-	}
-	return own(ctx, db, SQLite, nil)
-}
-
-// openServer opens mysql://user:password@host/database or postgres://user:password@host/database.
-func openServer(ctx context.Context, u *url.URL) (driver.Driver, error) {
+// open opens file:PATH, mysql://user:password@host/database or postgres://user:password@host/database.
+func open(ctx context.Context, u *url.URL) (driver.Driver, error) {
 	db, at, err := connect(u)
 	if err != nil {
 		return nil, err
 	}
-	patience := time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	if at.connect > 0 {
+		patience := time.Duration(1+strings.Count(u.Host, ","))*at.connect + openMore
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
 	return own(ctx, db, schemes[u.Scheme].dialect, &at.opts)
 }
 
@@ -86,13 +80,6 @@ func MigrateURL(ctx context.Context, rawURL string) error {
 }
 
 func migrateURL(ctx context.Context, u *url.URL) error {
-	if u.Scheme == "file" {
-		db, err := sqlite.Open(u)
-		if err != nil {
-			return err
-		}
-		return errors.Join(Migrate(ctx, db, SQLite), db.Close())
-	}
 	db, _, err := connect(u)
 	if err != nil {
 		return err
@@ -100,7 +87,7 @@ func migrateURL(ctx context.Context, u *url.URL) error {
 	return errors.Join(Migrate(ctx, db, schemes[u.Scheme].dialect), db.Close())
 }
 
-// A scheme is a kind of server that URLs name, and how a database/sql driver is told where it is.
+// A scheme is a kind of database that URLs name and, for a server, how a database/sql driver is told where it is.
 type scheme struct {
 	dialect *Dialect
 	driver  string // its name in database/sql
@@ -113,12 +100,13 @@ type scheme struct {
 type address struct {
 	url     *url.URL
 	hosts   string
-	connect time.Duration // for each host
+	connect time.Duration // for each host; 0 for a file
 	opts    Options
 	source  string // for the SQL driver
 }
 
 var schemes = map[string]scheme{
+	"file": {dialect: SQLite},
 	"mysql": {
 		dialect: MySQL, driver: "mysql", module: "github.com/go-sql-driver/mysql", port: "3306", source: mysqlSource,
 	},
@@ -131,9 +119,13 @@ var schemes = map[string]scheme{
 // connect returns the database that a URL names. Nothing is connected yet.
 func connect(u *url.URL) (*sql.DB, address, error) {
 	s, ok := schemes[u.Scheme]
-	if !ok {
+	switch {
+	case !ok:
 		return nil, address{}, fmt.Errorf(
 			"%s: is not a database server; use a URL like mysql://… or postgres://… instead", u.Scheme)
+	case s.dialect == SQLite:
+		db, err := sqlite.Open(u)
+		return db, address{}, err
 	}
 	at, err := s.read(u)
 	switch {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
@@ -45,18 +44,6 @@ type Dialect struct {
 
 	facts []health.Fact // what Check looks at
 }
-
-// traits are the same for all servers.
-func (d *Dialect) traits() driver.Traits {
-	return driver.Traits{
-		Backend: d.Name, MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration, MaxName: maxName,
-		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
-		Ops: kinds, Alone: 2, MaxInFlight: 2,
-	}
-}
-
-// maxName is the length of the column.
-const maxName = 1024
 
 //go:embed mysql/*.sql postgres/*.sql
 var scripts embed.FS
@@ -117,13 +104,11 @@ const prepareNothing = "the SQL driver prepares statements, and a proxy between 
 
 // Script writes statements down for people and for the tools that they migrate databases with.
 func (d *Dialect) Script(statements []string) string {
-	var b strings.Builder
-	b.WriteString(d.preface)
+	script := d.preface
 	for _, statement := range statements {
-		b.WriteString(ended(statement))
-		b.WriteString("\n\n")
+		script += ended(statement) + "\n\n"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(script, "\n")
 }
 
 // ended lets a statement end. The mysql client is to tell the semicolons of a routine from the one after it.

@@ -79,21 +79,30 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver
 	for _, p := range []*pool{l.renewals, l.bulk, l.delayed} {
 		p.instead = l.requests
 	}
+	l.startSweeping()
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	l.sweeper.start(l)
 	return l, nil
 }
 
-// Traits implements [driver.Driver].
-func (d *Driver) Traits() driver.Traits { return d.dialect.traits() }
+// Traits implements [driver.Driver]. They are the same for all servers.
+func (d *Driver) Traits() driver.Traits {
+	return driver.Traits{
+		Backend: d.dialect.Name, MinTTL: 100 * time.Millisecond, MaxTTL: driver.LongestDuration, MaxName: maxName,
+		Fenced: true, FIFO: true, ServerClock: true, Weighted: true, Listed: true, Detach: true,
+		Ops: kinds, Alone: 2, MaxInFlight: 2,
+	}
+}
+
+// maxName is the length of the column.
+const maxName = 1024
 
 // Close implements [driver.Driver]. Claims live on until their TTL.
 func (d *Driver) Close() error {
 	d.closing.Do(func() {
 		d.followers.Close()
-		d.sweeper.stop() // the last sweep needs a connection
+		d.stopSweeping() // the last sweep needs a connection
 		pools := []*pool{d.requests, d.renewals, d.bulk, d.delayed, d.sleeping}
 		for _, p := range pools {
 			p.refuse()

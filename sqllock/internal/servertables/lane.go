@@ -206,18 +206,7 @@ func (l *lane) ready(ctx context.Context) (opened bool, err error) {
 		return false, nil
 	}
 	l.conn, err = l.pool.connectFor(ctx)
-	l.allowWakeLocks()
 	return err == nil, err
-}
-
-// allowWakeLocks bounds the wake locks. They are in the lanes of requests, so that the call which releases a
-// claim releases them too.
-func (l *lane) allowWakeLocks() {
-	most := 0
-	if l.pool.must {
-		most = l.pool.endpoint.wakeLocks()
-	}
-	l.wakeLocks.allow(most)
 }
 
 // drop gives up the connection, and the wake locks with it.
@@ -227,6 +216,12 @@ func (l *lane) drop() {
 		l.conn = nil
 	}
 	l.wakeLocks.forget()
+}
+
+// wantsWakeLocks reports whether the next request should take the wake locks of a claim. They are in the lanes of
+// requests, so that the call which releases a claim releases them too.
+func (l *lane) wantsWakeLocks(id string) bool {
+	return l.pool.must && l.wakeLocks.wanted(id, l.pool.endpoint.wakeLocks())
 }
 
 // hasWakeLocks reports whether the connection has wake locks.

@@ -179,7 +179,6 @@ func (p *pool) free(h *binding) (*lane, error) {
 
 func (p *pool) add(c *conn) *lane {
 	l := &lane{pool: p, conn: c}
-	l.allowWakeLocks()
 	p.lanes = append(p.lanes, l)
 	return l
 }

@@ -56,7 +56,7 @@ func (d *Driver) requestOnce(ctx context.Context, c driver.Claim, wakeLocks bool
 			d.sweeper.wrote.Store(true)
 			return st, err
 		}
-		take := wakeLocks && l.wakeLocks.wanted(c.ID)
+		take := wakeLocks && l.wantsWakeLocks(c.ID)
 		when := d.takesWakeLocks(take)
 		a, err := l.conn.ask(ctx, "request", []byte(c.Name), c.ID, int64(c.Token), c.Weight, c.Limit, asked(c),
 			c.Queue, []byte(c.Owner), []byte(c.Value), when,

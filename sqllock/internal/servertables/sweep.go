@@ -34,35 +34,31 @@ const (
 // A sweeper removes what nobody will ask for: claims that died in queues that nobody uses, ends that were remembered
 // for long enough, and tokens that the clock has overtaken long ago.
 type sweeper struct {
-	wrote  atomic.Bool // since the last sweep
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
+	wrote atomic.Bool // since the last sweep
+	end   context.CancelFunc
+	ended sync.WaitGroup
 }
 
-// start sweeps in the background until stop.
-func (s *sweeper) start(d *Driver) {
+// startSweeping sweeps in the background until stopSweeping.
+func (d *Driver) startSweeping() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = func() {
-		cancel()
-		s.ended.Wait()
-		if s.wrote.Load() {
-			ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
-			defer cancel()
-			d.sweepTurn(ctx, d.requests) // which have a connection
-		}
-	}
-	s.ended.Go(func() {
+	d.sweeper.end = cancel
+	d.sweeper.ended.Go(func() {
 		for driver.Sleep(ctx, sweepPause/2+rand.N(sweepPause)) == nil {
-			if s.wrote.Swap(false) {
+			if d.sweeper.wrote.Swap(false) {
 				d.sweep(ctx)
 			}
 		}
 	})
 }
 
-func (s *sweeper) stop() {
-	if s.cancel != nil {
-		s.cancel()
+func (d *Driver) stopSweeping() {
+	d.sweeper.end()
+	d.sweeper.ended.Wait()
+	if d.sweeper.wrote.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
+		defer cancel()
+		d.sweepTurn(ctx, d.requests) // which have a connection
 	}
 }
 

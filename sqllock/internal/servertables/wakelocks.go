@@ -11,7 +11,6 @@ import (
 // request.
 type wakeLocks struct {
 	mu    sync.Mutex
-	most  int
 	count int // of wake locks
 	byID  map[string]wakeLock
 	names map[string]int // by the name of a lock, for how many of its claims there are wake locks
@@ -37,19 +36,12 @@ const (
 	wakeAtGrant = "wait"
 )
 
-// wanted reports whether the next request should take the wake locks of a claim.
-func (w *wakeLocks) wanted(id string) bool {
+// wanted reports whether the next request should take the wake locks of a claim, of which there may be so many.
+func (w *wakeLocks) wanted(id string, most int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, held := w.byID[id]
-	return !held && w.count < w.most
-}
-
-// allow bounds how many there are.
-func (w *wakeLocks) allow(most int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.most = most
+	return !held && w.count < most
 }
 
 // held counts the wake locks of a claim: 2 with the one for its grant.
@@ -213,7 +205,7 @@ func (p *pool) lacksWakeLocks(id string) (room bool) {
 		if l.wakeLocks.held(id) > 0 {
 			return false
 		}
-		room = room || l.wakeLocks.wanted(id)
+		room = room || l.wantsWakeLocks(id)
 	}
 	return room
 }

@@ -12,12 +12,12 @@ import (
 // counted any more that was released.
 func TestWakeLocksAreBounded(t *testing.T) {
 	var w wakeLocks
-	w.allow(5)
+	const most = 5
 	claim := func(i int) driver.Claim {
 		return driver.Claim{Name: "jobs", ID: fmt.Sprint(i), Weight: 1, Limit: int64(1 + i%2)}
 	}
 	taken := 0
-	for i := 0; i < 10 && w.wanted(claim(i).ID); i++ {
+	for i := 0; i < 10 && w.wanted(claim(i).ID, most); i++ {
 		w.taken(claim(i), false)
 		taken++
 	}
@@ -29,11 +29,11 @@ func TestWakeLocksAreBounded(t *testing.T) {
 	if stale := w.forgetStale(claim(1).ID, granted); !slices.Equal(stale, []string{wakeAtGrant}) {
 		t.Errorf("to be released is %v, want the one for its grant", stale)
 	}
-	if w.wanted("next") {
+	if w.wanted("next", most) {
 		t.Error("there are five still")
 	}
 	w.released(claim(0).ID)
-	if !w.wanted("next") {
+	if !w.wanted("next", most) {
 		t.Error("there is room for one")
 	}
 	gone, both := answer{outcome: isGone}, []string{wakeAtEnd, wakeAtGrant}

@@ -10,9 +10,6 @@ import (
 // watchPause is how often changed looks: it has to look, because only the owners of claims are woken.
 const watchPause = 100 * time.Millisecond
 
-// A digest changes with a queue, though not when claims are renewed.
-type digest struct{ length, last, marks int64 }
-
 // changed blocks until a queue has changed. It also notices claims that expire.
 func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	first, err := d.digest(ctx, name)
@@ -27,11 +24,13 @@ func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
 	return err
 }
 
-func (d *Driver) digest(ctx context.Context, name string) (digest, error) {
-	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) (g digest, err error) {
-		err = l.conn.rows(ctx, "digest", []any{[]byte(name)}, func(scan func(...any) error) error {
-			return scan(&g.length, &g.last, &g.marks)
-		})
+// digest reads what changes with a queue, though not when claims are renewed.
+func (d *Driver) digest(ctx context.Context, name string) ([3]int64, error) {
+	read := func(scan func(...any) error) (g [3]int64, err error) {
+		err = scan(&g[0], &g[1], &g[2])
 		return g, err
+	}
+	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([3]int64, error) {
+		return one(ctx, l.conn, "digest", read, []byte(name))
 	})
 }

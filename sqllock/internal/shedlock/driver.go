@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -23,9 +22,8 @@ type Driver struct {
 
 	followers driver.Followers
 
-	closing sync.Once
-	life    context.Context
-	end     context.CancelFunc // of life
+	life context.Context
+	end  context.CancelFunc // of life
 }
 
 // Table is what ShedLock calls its table, unless it is told otherwise.
@@ -93,10 +91,8 @@ func (d *Driver) Traits() driver.Traits {
 
 // Close implements [driver.Driver].
 func (d *Driver) Close() error {
-	d.closing.Do(func() {
-		d.end()
-		d.followers.Close()
-	})
+	d.end()
+	d.followers.Close()
 	return nil
 }
 

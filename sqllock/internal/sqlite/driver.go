@@ -22,10 +22,9 @@ type Driver struct {
 	clock     string // what deadlines count from
 	traits    driver.Traits
 	keep      time.Duration
-	closing   sync.Once
-	closed    error
-	writes    int   // operations since the last sweep; guarded by the connection
-	swept     fence // of the last sweep; likewise
+	closed    func() error // closes it once
+	writes    int          // operations since the last sweep; guarded by the connection
+	swept     fence        // of the last sweep; likewise
 }
 
 // New makes a driver on a database that the caller has opened. Tokens are kept for the duration keep after their
@@ -37,6 +36,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (driver.Driver, er
 	}
 	d := &Driver{clock: clock, keep: keep, traits: traits}
 	d.client = newClient(d.notifier.wake)
+	d.closed = sync.OnceValue(d.close)
 	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
@@ -77,15 +77,10 @@ const closeLimit = time.Second
 
 // Close implements [driver.Driver]. It ends the client, and with it the claims that are not detached, unless a child
 // keeps the files open.
-func (d *Driver) Close() error {
-	d.closing.Do(func() {
-		d.followers.Close()
-		d.closed = d.close()
-	})
-	return d.closed
-}
+func (d *Driver) Close() error { return d.closed() }
 
 func (d *Driver) close() error {
+	d.followers.Close()
 	d.conn.end(driver.ErrClosed)
 	<-d.conn.free // before it asks: what is requested meanwhile would be a claim of a client without files
 	forget := d.traits.Store != "" && !d.hasClaims()
