@@ -66,7 +66,7 @@ func onServer(
 			return servertables.New(ctx, db, tables, servertables.Settings{
 				Keep: opts.Keep, FindOut: opts.Pooler == "", Shared: opts.Pooler == PoolsTransactions,
 				Connections: opts.Connections, Waits: opts.Waits,
-				AlsoReap: servertables.Others{Kind: "row of a transaction", First: firstRow, Step: reapRows},
+				AlsoReap: reapRows,
 			})
 		},
 		migrate: func(ctx context.Context, db *sql.DB) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/dbms"
 	"github.com/holdfast-go/holdfast/sqllock/internal/server"
+	"github.com/holdfast-go/holdfast/sqllock/internal/servertables"
 )
 
 // ReapInTx deletes the rows of [InTx] that were made at least age ago and that nobody has locked, and returns their
@@ -27,10 +28,9 @@ func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, 
 		return 0, err
 	}
 	defer dbms.Within(ctx, func() { conn.Close() })
-	for after := firstRow; after != ""; {
-		var names []string
-		names, after, err = reapRows(ctx, conn, after, age)
-		removed += len(names)
+	for step, more := (servertables.Reaped{}), true; more; more = step.Next != "" {
+		step, err = reapRows(ctx, conn, step.Next, age)
+		removed += len(step.Names)
 		if err != nil {
 			return removed, fmt.Errorf("reap the rows of %s: %w", rowTable, err)
 		}
@@ -38,20 +38,17 @@ func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, 
 	return removed, nil
 }
 
-const (
-	firstRow = "\x00" // no name is less
-	rowsPage = 256    // that a step looks at
-)
+// rowsPage is how many rows a step looks at.
+const rowsPage = 256
 
-// reapRows takes one step of [ReapInTx], from a name on. It returns the names of the rows that it has deleted, and
-// the name to go on from, which is empty at the end. If the table is missing, there are no rows.
-func reapRows(
-	ctx context.Context, conn *sql.Conn, from string, age time.Duration,
-) (names []string, next string, err error) {
+// reapRows takes one step of [ReapInTx], from a name on, and returns what it has deleted. If the table is missing, there
+// are no rows.
+func reapRows(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (none servertables.Reaped, _ error) {
 	kind, err := dbms.Ask(ctx, conn)
 	if err != nil || kind == dbms.SQLite {
-		return nil, "", err
+		return none, err
 	}
+	var names []string
 	s, last := rowScripts[kind == dbms.Postgres], ""
 	err = dbms.InTx(ctx, conn, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, s.page(from)).Scan(&last)
@@ -65,28 +62,28 @@ func reapRows(
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows) || dbms.NoTable(err):
-		return nil, "", nil
+		return none, nil
 	case err != nil:
-		return nil, "", err
+		return none, err
 	}
-	return names, last + "\x00", nil // no name lies between
+	next := last + "\x00" // no name lies between
+	return servertables.Reaped{Kind: "row of a transaction", Names: names, Next: next}, nil
 }
 
-// A rowScript is how a server writes bytes and spans of time, and how it deletes rows by their names alone.
+// A rowScript is how a server writes bytes, and how it deletes rows by their names alone.
 type rowScript struct {
-	bytes   func(string) string
-	seconds string
-	drop    func(literals []string) string
+	bytes func(string) string
+	drop  func(literals []string) string
 }
 
 // rowScripts has the one of PostgreSQL under true. MySQL finds each row by its key: if it read the table instead, it
 // would wait for rows that it reads past.
 var rowScripts = map[bool]rowScript{
-	false: {server.MySQL.Bytes, "INTERVAL %d SECOND", func(literals []string) string {
+	false: {server.MySQL.Bytes, func(literals []string) string {
 		return "DELETE r FROM (SELECT " + strings.Join(literals, " AS name UNION ALL SELECT ") + " AS name) d" +
 			" STRAIGHT_JOIN " + rowTable + " r FORCE INDEX (PRIMARY) ON r.name = d.name"
 	}},
-	true: {server.Postgres.Bytes, "INTERVAL '%d seconds'", func(literals []string) string {
+	true: {server.Postgres.Bytes, func(literals []string) string {
 		return "DELETE FROM " + rowTable + " WHERE name IN (" + strings.Join(literals, ", ") + ")"
 	}},
 }
@@ -99,8 +96,9 @@ func (s rowScript) page(from string) string {
 
 // old returns and locks those of a page that are old enough and that nobody has locked.
 func (s rowScript) old(from, last string, age time.Duration) string {
-	return fmt.Sprintf("SELECT name FROM %s WHERE name >= %s AND name <= %s AND made <= CURRENT_TIMESTAMP - "+s.seconds+
-		" FOR UPDATE SKIP LOCKED", rowTable, s.bytes(from), s.bytes(last), int64(age/time.Second))
+	return fmt.Sprintf("SELECT name FROM %s WHERE name >= %s AND name <= %s"+
+		" AND made <= CURRENT_TIMESTAMP - INTERVAL '%d' SECOND FOR UPDATE SKIP LOCKED",
+		rowTable, s.bytes(from), s.bytes(last), int64(age/time.Second))
 }
 
 // dropAll deletes rows.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
 	"github.com/holdfast-go/holdfast/internal/dbms"
@@ -61,16 +60,6 @@ func faults(values map[string]string) []driver.Finding {
 	default:
 		return knownfaults.Findings(knownfaults.MariaDB, version)
 	}
-}
-
-// Clock compares the server's clock, as an expression tells it in microseconds since 1970, with that of this machine.
-func Clock(ctx context.Context, q dbms.Querier, now string) (f driver.Finding, err error) {
-	began := time.Now()
-	var micros int64
-	if err := q.QueryRowContext(ctx, "SELECT "+now).Scan(&micros); err != nil {
-		return f, err
-	}
-	return driver.CompareClocks(time.UnixMicro(micros), began, time.Now()), nil
 }
 
 func (f Fact) finding(value string) driver.Finding {

@@ -1,5 +1,5 @@
 // Package server has what all ways to keep locks on a database server have in common: what a server understands, and
-// statements that are run one by one, with their arguments as literals.
+// statements that are run one by one, with their arguments as literals. It reads the files of statements for all.
 package server
 
 import (
@@ -32,14 +32,17 @@ var Postgres = Kind{
 	SessionID: "SELECT pg_backend_pid()",
 }
 
-// Text is one of the .sql files for this kind of server.
-func (k *Kind) Text(files embed.FS, name string) string {
-	text, err := files.ReadFile(k.Name + "/" + name + ".sql")
+// Text is one of the .sql files of a package.
+func Text(files embed.FS, folder, name string) string {
+	text, err := files.ReadFile(folder + "/" + name + ".sql")
 	if err != nil {
 		panic(err) // the file is a part of its package
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// Text is one of the .sql files for this kind of server.
+func (k *Kind) Text(files embed.FS, name string) string { return Text(files, k.Name, name) }
 
 // Statement is Text without the comment that it begins with, which the server would read each time, and log.
 func (k *Kind) Statement(files embed.FS, name string) string {

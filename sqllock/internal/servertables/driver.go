@@ -29,7 +29,7 @@ type Driver struct {
 	following   following
 	followers   driver.Followers
 	sweeper     sweeper
-	others      Others
+	alsoReap    AlsoReap
 	closing     sync.Once
 }
 
@@ -40,7 +40,7 @@ type Settings struct {
 	Shared      bool          // where that is not to be found out: it does
 	Connections int           // for requests, at most; forRequests where it is 0
 	Waits       int           // for waiting, at most; forWaiting where it is 0
-	AlsoReap    Others
+	AlsoReap    AlsoReap
 }
 
 // How many connections a client has at most, unless it is told otherwise.
@@ -65,7 +65,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver
 		dialect:  d,
 		endpoint: e,
 		keep:     s.Keep,
-		others:   s.AlsoReap,
+		alsoReap: s.AlsoReap,
 		requests: newPool(e, cmp.Or(s.Connections, forRequests)),
 		renewals: newPool(e, forRenewals),
 		bulk:     newPool(e, forBulk),
@@ -115,13 +115,14 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// Others are rows in the same database that a Reap removes, too: step by step from First on, until no name follows.
-type Others struct {
-	Kind, First string
+// AlsoReap removes other rows in the same database, in steps, from a name on, which is empty at first.
+type AlsoReap func(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (Reaped, error)
 
-	Step func(
-		ctx context.Context, conn *sql.Conn, from string, age time.Duration,
-	) (names []string, next string, err error)
+// A Reaped is what a step has removed: things of one kind that belonged to these names.
+type Reaped struct {
+	Kind  string
+	Names []string
+	Next  string // the name to go on from; empty at the end
 }
 
 var _ interface {

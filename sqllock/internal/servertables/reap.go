@@ -22,25 +22,13 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 			return conn.forget(ctx, most)
 		})
 	}
-	if err == nil {
-		err = d.reapOthers(ctx, age, &removed)
+	for others, more := (Reaped{}), true; more && err == nil; more = others.Next != "" {
+		others, err = runFrom(ctx, d.bulk, others.Next, func(ctx context.Context, conn *conn, from string) (Reaped, error) {
+			return d.alsoReap(ctx, conn.Conn, from, age)
+		})
+		removed = append(removed, leftovers(others.Kind, others.Names)...)
 	}
 	return removed, err
-}
-
-func (d *Driver) reapOthers(ctx context.Context, age time.Duration, removed *[]driver.Leftover) (err error) {
-	type step struct {
-		names []string
-		next  string
-	}
-	for at := (step{next: d.others.First}); at.next != "" && err == nil; {
-		at, err = runFrom(ctx, d.bulk, at.next, func(ctx context.Context, conn *conn, from string) (s step, err error) {
-			s.names, s.next, err = d.others.Step(ctx, conn.Conn, from, age)
-			return s, err
-		})
-		*removed = append(*removed, leftovers(d.others.Kind, at.names)...)
-	}
-	return err
 }
 
 // afterAll is a name that no other is greater than.

@@ -2,7 +2,8 @@ package sqlite
 
 import (
 	"embed"
-	"strings"
+
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 //go:embed sql/*.sql
@@ -12,10 +13,4 @@ var scripts embed.FS
 type statement string
 
 // text is the SQL of a statement.
-func text(s statement) string {
-	text, err := scripts.ReadFile("sql/" + string(s) + ".sql")
-	if err != nil {
-		panic(err) // the file is a part of this package
-	}
-	return strings.TrimSpace(string(text))
-}
+func text(s statement) string { return server.Text(scripts, "sql", string(s)) }
