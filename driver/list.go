@@ -20,3 +20,22 @@ func List(ctx context.Context, d Driver, prefix string) iter.Seq2[string, error]
 	}
 	return func(yield func(string, error) bool) { yield("", Unsupported(d.Traits(), "listing locks")) }
 }
+
+// Pages yields what read returns, one page after the other, for a [Lister] that does not ask for all at once. It ends
+// after the last page, after an error, which it yields, or when yield returns false.
+func Pages[T any](yield func(T, error) bool, read func() (page []T, more bool, err error)) {
+	for more := true; more; {
+		page, isMore, err := read()
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		for _, one := range page {
+			if !yield(one, nil) {
+				return
+			}
+		}
+		more = isMore
+	}
+}

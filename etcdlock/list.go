@@ -112,26 +112,18 @@ const pageSize = 1000
 func (d *Driver) keysFrom(ctx context.Context, prefix string) iter.Seq2[*mvccpb.KeyValue, error] {
 	return func(yield func(*mvccpb.KeyValue, error) bool) {
 		from, end := start(prefix), endOf(prefix)
-		for more := true; more; {
-			page, err := d.get(ctx, &pb.RangeRequest{
+		driver.Pages(yield, func() (page []*mvccpb.KeyValue, more bool, err error) {
+			answer, err := d.get(ctx, &pb.RangeRequest{
 				Key: []byte(from), RangeEnd: end, KeysOnly: true, Limit: pageSize,
 			})
 			if err != nil {
-				yield(nil, explain(err))
-				return
+				return nil, false, explain(err)
 			}
-			if err := d.complete(ctx, page.Kvs); err != nil {
-				yield(nil, err)
-				return
+			if n := len(answer.Kvs); n > 0 {
+				from = string(answer.Kvs[n-1].Key) + "\x00"
 			}
-			for _, kv := range page.Kvs {
-				if !yield(kv, nil) {
-					return
-				}
-				from = string(kv.Key) + "\x00"
-			}
-			more = page.More
-		}
+			return answer.Kvs, answer.More, d.complete(ctx, answer.Kvs)
+		})
 	}
 }
 

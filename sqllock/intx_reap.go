@@ -41,12 +41,12 @@ func ReapInTx(ctx context.Context, db *sql.DB, age time.Duration) (removed int, 
 // rowsPage is how many rows a step looks at.
 const rowsPage = 256
 
-// reapRows takes one step of [ReapInTx], from a name on, and returns what it has deleted. If the table is missing, there
-// are no rows.
-func reapRows(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (none servertables.Reaped, _ error) {
+// reapRows takes one step of [ReapInTx], from a name on, and returns what it has deleted. If the table is missing,
+// there are no rows.
+func reapRows(ctx context.Context, conn *sql.Conn, from string, age time.Duration) (r servertables.Reaped, err error) {
 	kind, err := dbms.Ask(ctx, conn)
 	if err != nil || kind == dbms.SQLite {
-		return none, err
+		return r, err
 	}
 	var names []string
 	s, last := rowScripts[kind == dbms.Postgres], ""
@@ -62,9 +62,9 @@ func reapRows(ctx context.Context, conn *sql.Conn, from string, age time.Duratio
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows) || dbms.NoTable(err):
-		return none, nil
+		return r, nil
 	case err != nil:
-		return none, err
+		return r, err
 	}
 	next := last + "\x00" // no name lies between
 	return servertables.Reaped{Kind: "row of a transaction", Names: names, Next: next}, nil
@@ -72,20 +72,18 @@ func reapRows(ctx context.Context, conn *sql.Conn, from string, age time.Duratio
 
 // A rowScript is how a server writes bytes, and how it deletes rows by their names alone.
 type rowScript struct {
-	bytes func(string) string
-	drop  func(literals []string) string
+	bytes                  func(string) string
+	before, between, after string // the names, in a statement that deletes rows
 }
 
 // rowScripts has the one of PostgreSQL under true. MySQL finds each row by its key: if it read the table instead, it
 // would wait for rows that it reads past.
 var rowScripts = map[bool]rowScript{
-	false: {server.MySQL.Bytes, func(literals []string) string {
-		return "DELETE r FROM (SELECT " + strings.Join(literals, " AS name UNION ALL SELECT ") + " AS name) d" +
-			" STRAIGHT_JOIN " + rowTable + " r FORCE INDEX (PRIMARY) ON r.name = d.name"
-	}},
-	true: {server.Postgres.Bytes, func(literals []string) string {
-		return "DELETE FROM " + rowTable + " WHERE name IN (" + strings.Join(literals, ", ") + ")"
-	}},
+	false: {
+		server.MySQL.Bytes, "DELETE r FROM (SELECT ", " AS name UNION ALL SELECT ",
+		" AS name) d STRAIGHT_JOIN " + rowTable + " r FORCE INDEX (PRIMARY) ON r.name = d.name",
+	},
+	true: {server.Postgres.Bytes, "DELETE FROM " + rowTable + " WHERE name IN (", ", ", ")"},
 }
 
 // page returns the last name of a page.
@@ -107,7 +105,7 @@ func (s rowScript) dropAll(names []string) string {
 	for i, name := range names {
 		literals[i] = s.bytes(name)
 	}
-	return s.drop(literals)
+	return s.before + strings.Join(literals, s.between) + s.after
 }
 
 // texts reads a column.

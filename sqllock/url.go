@@ -73,18 +73,14 @@ func MigrateURL(ctx context.Context, rawURL string) error {
 	if err != nil {
 		return err
 	}
-	if err := migrateURL(ctx, u); err != nil {
+	db, _, err := connect(u)
+	if err == nil {
+		err = errors.Join(Migrate(ctx, db, schemes[u.Scheme].dialect), db.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("migrate %s: %w", driver.Redact(u), err)
 	}
 	return nil
-}
-
-func migrateURL(ctx context.Context, u *url.URL) error {
-	db, _, err := connect(u)
-	if err != nil {
-		return err
-	}
-	return errors.Join(Migrate(ctx, db, schemes[u.Scheme].dialect), db.Close())
 }
 
 // A scheme is a kind of database that URLs name and, for a server, how a database/sql driver is told where it is.

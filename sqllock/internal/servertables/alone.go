@@ -78,7 +78,7 @@ func (d *Driver) notice(free bool) {
 // lookAt notes what an error says about sessions.
 func (c *conn) lookAt(err error) {
 	if health.Stray(err) {
-		c.endpoint.share()
+		c.endpoint.shared.Store(true)
 	}
 }
 

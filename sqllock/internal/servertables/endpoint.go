@@ -77,9 +77,6 @@ func (e *endpoint) give() {
 	e.taken--
 }
 
-// share notes that sessions are shared, as an error has shown.
-func (e *endpoint) share() { e.shared.Store(true) }
-
 // wakeLocks is how many a connection may have.
 func (e *endpoint) wakeLocks() int {
 	if e.shared.Load() {

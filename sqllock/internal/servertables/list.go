@@ -83,21 +83,14 @@ func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 		if len(prefix) > maxName {
 			return
 		}
-		for from, end := []byte(prefix), endOf(prefix); from != nil; {
+		from, end := []byte(prefix), endOf(prefix)
+		driver.Pages(yield, func() ([]string, bool, error) {
 			p, err := runFrom(ctx, d.bulk, from, func(ctx context.Context, conn *conn, from []byte) (namesPage, error) {
 				return conn.page(ctx, from, end)
 			})
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, name := range p.names {
-				if !yield(name, nil) {
-					return
-				}
-			}
 			from = p.next
-		}
+			return p.names, from != nil, err
+		})
 	}
 }
 

@@ -23,7 +23,8 @@ func (d *Driver) Reap(ctx context.Context, age time.Duration) (removed []driver.
 		})
 	}
 	for others, more := (Reaped{}), true; more && err == nil; more = others.Next != "" {
-		others, err = runFrom(ctx, d.bulk, others.Next, func(ctx context.Context, conn *conn, from string) (Reaped, error) {
+		next := others.Next
+		others, err = runFrom(ctx, d.bulk, next, func(ctx context.Context, conn *conn, from string) (Reaped, error) {
 			return d.alsoReap(ctx, conn.Conn, from, age)
 		})
 		removed = append(removed, leftovers(others.Kind, others.Names)...)

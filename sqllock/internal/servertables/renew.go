@@ -21,25 +21,20 @@ func (d *Driver) renewAll(
 	for k, i := range places {
 		claims[k] = batch[i].Claim
 	}
-	results, err := d.renew(ctx, claims)
-	for k, i := range places {
-		if err != nil {
-			answer(i, driver.Result{Err: err})
-		} else {
-			answer(i, results[k])
-		}
-	}
+	d.renew(ctx, claims, func(k int, r driver.Result) { answer(places[k], r) })
 }
 
 // renew renews claims in one statement. It uses connections of its own, so that leases do not wait for requests; and a
-// claim whose row somebody has locked does not keep the others waiting: for that one alone it returns an error.
-func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Result, error) {
+// claim whose row somebody has locked does not keep the others waiting: that one alone is answered with an error.
+func (d *Driver) renew(ctx context.Context, claims []driver.Claim, answer func(int, driver.Result)) {
 	answers, err := d.inquire(ctx, d.renewals, claims, true)
 	if err != nil {
-		return nil, err
+		for i := range claims {
+			answer(i, driver.Result{Err: err})
+		}
+		return
 	}
 	d.extendSkipped(ctx, claims, answers)
-	results := make([]driver.Result, len(claims))
 	var bare []driver.Claim
 	for i, a := range answers {
 		r := driver.Result{Status: a.status, Err: a.err()}
@@ -53,10 +48,9 @@ func (d *Driver) renew(ctx context.Context, claims []driver.Claim) ([]driver.Res
 		case a.outcome == isGone && claims[i].Token == 0: // it may not have been queued yet
 			r.Status, r.Err = d.request(ctx, claims[i])
 		}
-		results[i] = r
+		answer(i, r)
 	}
 	d.retake(bare)
-	return results, nil
 }
 
 // Requests and sweeps of other clients lock a row for a moment, and transactions of somebody else may do so for long. A

@@ -124,7 +124,7 @@ func (d *Driver) step(ctx context.Context, conn *conn, from place, keep time.Dur
 	}
 	retired, err := conn.retire(ctx, found.unused, keep)
 	s.removed = append(s.removed, leftovers("last token", retired)...)
-	s.next, s.over = found.next, found.ends()
+	s.next, s.over = found.next, len(found.next.locks)+len(found.next.claims) == 0
 	// What could not be retired is for a later round: how far it has come is noted all the same.
 	return s, errors.Join(err, conn.run(ctx, "mark", s.next.locks, s.next.claims))
 }
@@ -143,9 +143,6 @@ type survey struct {
 	next          place
 	stale, unused []string // names of locks: with claims that have expired, and not used for long
 }
-
-// ends reports whether it has seen the last rows.
-func (s survey) ends() bool { return len(s.next.locks) == 0 && len(s.next.claims) == 0 }
 
 // takeTurn returns where to go on, if it is time to.
 func (c *conn) takeTurn(ctx context.Context) (from place, ok bool, err error) {

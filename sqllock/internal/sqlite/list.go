@@ -27,27 +27,20 @@ const listPage = 1000
 // List implements [driver.Lister], in pages, which it reads as they are asked for.
 func (d *Driver) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		var last string // of those that were yielded: the claims of a lock may be on several pages
-		for p := (page{name: []byte(prefix), token: math.MinInt64, more: true}); p.more; {
+		p := page{name: []byte(prefix), token: math.MinInt64}
+		driver.Pages(yield, func() ([]string, bool, error) {
 			before := p
-			if err := d.transact(ctx, func(t *tx) { p = t.page(before, prefix) }); err != nil {
-				yield("", err)
-				return
-			}
-			for _, name := range p.names {
-				if name != last && !yield(name, nil) {
-					return
-				}
-				last = name
-			}
-		}
+			err := d.transact(ctx, func(t *tx) { p = t.page(before, prefix) })
+			return p.names, p.more, err
+		})
 	}
 }
 
 // A page is what one transaction of a list finds. Names come in the order of their bytes, so those that begin alike
 // follow each other.
 type page struct {
-	names []string // of locks with claims that count
+	names []string // of locks with claims that count, but for those of an earlier page
+	last  string   // of all names: the claims of a lock may be on several pages
 	name  []byte   // of the lock of the last claim on the page
 	token int64    // of that claim
 	more  bool     // claims may follow
@@ -56,6 +49,7 @@ type page struct {
 // page reads the page that follows another one.
 func (t *tx) page(before page, prefix string) (p page) {
 	looked := 0
+	p.last = before.last
 	args := []any{before.name, before.token, listPage, int64(t.now)}
 	t.each("page", args, func(scan func(...any)) bool {
 		var client string
@@ -65,8 +59,8 @@ func (t *tx) page(before page, prefix string) (p page) {
 		if !strings.HasPrefix(name, prefix) {
 			return false
 		}
-		if lasts && (detached || t.clientIsAlive(client)) {
-			p.names = append(p.names, name)
+		if name != p.last && lasts && (detached || t.clientIsAlive(client)) {
+			p.names, p.last = append(p.names, name), name
 		}
 		looked++
 		p.more = looked == listPage
