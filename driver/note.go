@@ -120,7 +120,7 @@ func (k Note) saysTheSame(n Note) bool {
 // have added twice because they did so at the same time.
 func tidied(notes []Note) (tidy []Note) {
 	notes = slices.DeleteFunc(notes, func(n Note) bool {
-		return n.Kind != NoteRevoke && n.Kind != NoteBreak || !validID(n.Claim)
+		return n.Kind != NoteRevoke && n.Kind != NoteBreak || !IsID(n.Claim)
 	})
 	for _, n := range notes[max(len(notes)-MostNotes, 0):] {
 		again := slices.ContainsFunc(tidy, func(k Note) bool { return k.saysTheSame(n) })

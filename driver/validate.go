@@ -14,7 +14,7 @@ func Validate(c Claim, t Traits) error {
 	case t.MaxName > 0 && len(c.Name) > t.MaxName:
 		return fmt.Errorf("%w: it has %d bytes, %s takes at most %d; use a shorter one",
 			ErrInvalidName, len(c.Name), t.Backend, t.MaxName)
-	case !validID(c.ID):
+	case !IsID(c.ID):
 		return fmt.Errorf("claim ID %q: use 1 to %d letters, digits, '-' and '_'", c.ID, maxID)
 	case c.Limit < 1 || c.Limit > All:
 		return fmt.Errorf("limit %d: it must be from 1 to %d", c.Limit, All)
@@ -41,7 +41,8 @@ func validateTTL(ttl time.Duration, t Traits) error {
 // maxID is the longest claim ID in bytes.
 const maxID = 64
 
-func validID(id string) bool {
+// IsID reports whether a claim may have this ID, as whoever reads one that others may have written should ask.
+func IsID(id string) bool {
 	for _, b := range []byte(id) {
 		if !isWordByte(b) {
 			return false

@@ -6,9 +6,6 @@ import (
 	"github.com/holdfast-go/holdfast/driver"
 )
 
-// kinds are the operations that a server's own locks allow.
-var kinds = driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpWatch)
-
 // Do implements [driver.Driver]. Each claim has a session of its own, so there is nothing to gain from a batch.
 func (d *Driver) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	driver.DoEach(batch, done, func(op driver.Op) driver.Result {

@@ -62,7 +62,7 @@ func (d *Dialect) Tables() []string { return server.Split(d.Text(scripts, "table
 func (d *Driver) Traits() driver.Traits {
 	return driver.Traits{
 		Backend: d.dialect.Name, MinTTL: d.nature.minTTL, MaxTTL: maxTTL, MaxName: 1024,
-		Fenced: true, ServerClock: true, Ops: kinds,
+		Fenced: true, ServerClock: true, Ops: driver.KindsOf(driver.OpRequest, driver.OpRelease, driver.OpWatch),
 	}
 }
 

@@ -76,9 +76,7 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver
 	}
 	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.changed
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
-	for _, p := range []*pool{l.renewals, l.bulk, l.delayed} {
-		p.instead = l.requests
-	}
+	l.renewals.instead, l.bulk.instead, l.delayed.instead = l.requests, l.requests, l.requests
 	l.startSweeping()
 	if err := inTurn(ctx, l.requests, affinity{}, func(context.Context, *lane) error { return nil }); err != nil {
 		return nil, errors.Join(err, l.Close())

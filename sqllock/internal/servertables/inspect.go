@@ -3,8 +3,6 @@ package servertables
 import (
 	"context"
 	"time"
-
-	"github.com/holdfast-go/holdfast/driver"
 )
 
 // inspectTime bounds what a client asks in passing, and no caller waits for. The connection may be dead without a word:
@@ -28,11 +26,4 @@ func (d *Driver) inPassing() (context.Context, func()) {
 			d.inspectTime.Store(int64(limit / 2))
 		}
 	}
-}
-
-// inspect looks at claims in passing, and renews none.
-func (d *Driver) inspect(claims []driver.Claim) ([]answer, error) {
-	ctx, done := d.inPassing()
-	defer done()
-	return d.inquire(ctx, d.requests, claims, false)
 }

@@ -111,8 +111,9 @@ func (d *Driver) lookAt(some []*followed, all bool) {
 	if len(claims) == 0 {
 		return
 	}
-	answers, err := d.inspect(claims)
-	if err != nil {
+	ctx, done := d.inPassing()
+	answers, err := d.inquire(ctx, d.requests, claims, false)
+	if done(); err != nil {
 		return
 	}
 	for i, a := range answers {

@@ -14,7 +14,7 @@ func (d *Driver) breakClaim(ctx context.Context, name, id string) error {
 	if err := d.refuse(name); err != nil {
 		return err
 	}
-	if !claimID().MatchString(id) {
+	if !driver.IsID(id) {
 		return driver.ErrGone
 	}
 	v := values{claim: driver.Claim{Name: name, ID: id}, state: ended}

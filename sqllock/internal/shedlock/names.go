@@ -83,11 +83,5 @@ func plain(r rune) rune {
 func claimIn(lockedBy string) (id string, isOurs bool) {
 	rest, isOurs := strings.CutPrefix(lockedBy, marked)
 	id, _, hasEnd := strings.Cut(rest, "@")
-	return id, isOurs && hasEnd && claimID().MatchString(id)
+	return id, isOurs && hasEnd && driver.IsID(id)
 }
-
-// claimID is what [driver.Validate] takes for an ID. Whoever can write ShedLock's table can put other text in its
-// place.
-var claimID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/sqllock/internal/server"
 )
 
 // watchPause is how often changed looks at a queue. It has to look, because only the owners of claims are woken.
@@ -13,16 +13,7 @@ const watchPause = 50 * time.Millisecond
 // changed blocks until a queue may have changed, as [driver.Followers] says. It also notices claims that expire, and
 // holders that die.
 func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
-	first, err := d.digest(ctx, name)
-	if err == nil {
-		begun()
-	}
-	for now := first; err == nil && now == first; {
-		if err = driver.Sleep(ctx, watchPause); err == nil {
-			now, err = d.digest(ctx, name)
-		}
-	}
-	return err
+	return server.UntilChanged(ctx, watchPause, begun, func() ([3]int64, error) { return d.digest(ctx, name) })
 }
 
 // digest reads what changes when a queue does, but not when claims are renewed. Then it takes the dead out, which the
