@@ -154,11 +154,21 @@ func TestRenewalBesideClaimsThatAreGone(t *testing.T) {
 	const gone = 40
 	batch := append(hold(t, d, gone, 200*time.Second), hold(t, d, 1, 300*time.Second)...)
 	d.claims.Known(batch[0]).leased().lose()
-	ctx, cancel := context.WithCancel(t.Context())
-	far.answersOnlyOne(cancel)
-	if results, err := d.Renew(ctx, batch); err != nil || results[gone].Err != nil {
-		t.Errorf("the claim that is held is not renewed: %v, %v", err, results[gone].Err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	far.answersTogether(never, isAboutOne)
+	ops := make([]driver.Op, len(batch))
+	for i, c := range batch {
+		ops[i] = driver.Op{Kind: driver.OpRequest, Claim: c, Brief: true}
 	}
+	d.Do(ctx, ops, func(i int, r driver.Result) {
+		if i == gone {
+			if r.Err != nil {
+				t.Errorf("the claim that is held is not renewed: %v", r.Err)
+			}
+			cancel() // so that the others wait no longer
+		}
+	})
 }
 
 // Claims that move to another lease together do not wait for each other.
@@ -304,17 +314,8 @@ func (s *distant) answersTogether(n int, these func(*pb.TxnRequest) bool) {
 	s.missing.Store(int64(n))
 }
 
-// answersOnlyOne has the server answer one request, and do something when another comes.
-func (s *distant) answersOnlyOne(then func()) {
-	var asked atomic.Int64
-	s.answersTogether(0, func(*pb.TxnRequest) bool {
-		if asked.Add(1) == 1 {
-			return false
-		}
-		then()
-		return true
-	})
-}
+// never is how many requests never come.
+const never = 0
 
 // isAboutOne reports whether a request is about one claim, and not about a part of a batch.
 func isAboutOne(r *pb.TxnRequest) bool { return len(r.Success) <= 3 }
