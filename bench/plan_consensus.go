@@ -32,6 +32,15 @@ func consensus(s sizes, p plan) plan {
 
 // consensusStages are the cases. More measures may belong to the one that counts what clients send.
 func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage {
+	stages := lineStages(p, counted...)
+	for _, waiting := range p.waiting {
+		stages = append(stages, stage{cases.Drain(p.queue(waiting)), 1})
+	}
+	return stages
+}
+
+// lineStages are those for engines on which clients also send something while they wait.
+func lineStages(p plan, counted ...func(cases.Line) cases.Measure) []stage {
 	stages := []stage{
 		{cases.Uncontended(p.cycles), p.rounds.uncontended},
 		{cases.UncontendedCount(p.cycles), 1},
@@ -43,8 +52,7 @@ func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage 
 		for _, more := range counted {
 			count.Measures = append(count.Measures, more(line))
 		}
-		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.Drain(line), 1},
-			stage{count, 1})
+		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{count, 1})
 	}
 	return stages
 }

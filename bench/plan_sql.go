@@ -37,7 +37,7 @@ func database(s sizes, p plan) plan {
 	s.rounds.handoff = 2*s.rounds.handoff - 1 // commits vary
 	p.sizes = s
 	p.stages = func(p plan) []stage {
-		return append(consensusStages(p),
+		return append(lineStages(p),
 			stage{cases.Paced(p.line.Passes, p.line.Hold), p.rounds.handoff},
 			stage{cases.Connections(locksWaitedFor, waitingForEach), 1})
 	}
@@ -45,14 +45,12 @@ func database(s sizes, p plan) plan {
 	return p
 }
 
-// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, one to pass the lock on,
-// and one connection for each lock that is waited for beside those that a client has for requests and renewals.
+// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, and one connection for each
+// lock that is waited for beside those that a client has for requests and renewals.
 func databaseTargets(p plan, _ *report.Results) []report.Target {
 	targets := []report.Target{report.Value(cases.UncontendedRequests, 2, "statements")}
 	for _, waiting := range p.waiting {
-		targets = append(targets,
-			report.Value(cases.DrainRequestsKey(waiting), 1, "statements"),
-			gapTarget(waiting, p.fewest(), p.cast.Rivals[0].Name))
+		targets = append(targets, gapTarget(waiting, p.fewest(), p.cast.Rivals[0].Name))
 	}
 	return append(targets, report.Value(cases.ConnectionsKey, forRequests+forRenewals+locksWaitedFor, "connections"))
 }
