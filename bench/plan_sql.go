@@ -45,8 +45,8 @@ func database(s sizes, p plan) plan {
 	return p
 }
 
-// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, and one connection for each
-// lock that is waited for beside those that a client has for requests and renewals.
+// databaseTargets are what Holdfast wants to reach in the full plan: one statement each way, and one connection for
+// each lock that is waited for beside those that a client has for requests and renewals.
 func databaseTargets(p plan, _ *report.Results) []report.Target {
 	targets := []report.Target{report.Value(cases.UncontendedRequests, 2, "statements")}
 	for _, waiting := range p.waiting {
