@@ -4,7 +4,7 @@ package holdfast
 // background, together with the next requests of this client where there are some, and again until the backend
 // answers. So a caller waits for one round trip in each cycle instead of two.
 //
-// What is given up: Release returns nil when the lock was valid by its deadline, also where the backend would say that
+// The price: Release returns nil when the lock was valid by its deadline, also where the backend would say that
 // somebody has broken it, and so does Do. That, and a backend that does not answer, is logged, and is the Err of the
 // OpRelease that an [Observer] sees when it is known. For a moment after Release others may still find the lock taken;
 // a TryLock of this client waits until it is given back. A process that ends without [Client.Close] leaves the lock to

@@ -62,7 +62,7 @@ func TestAsyncReleaseInAnOutage(t *testing.T) {
 	})
 }
 
-// What came of it is told when it is known.
+// The outcome is told when it is known.
 func TestAsyncReleaseOfWhatWasBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r recorder
@@ -102,7 +102,7 @@ func TestAsyncReleaseOfWhatWasBroken(t *testing.T) {
 	})
 }
 
-// What is known at once is an error at once.
+// A loss that is known at once is an error at once.
 func TestAsyncReleaseAfterTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, _ := twoClients(t)

@@ -272,7 +272,7 @@ func TestReuseAfterTheDeadline(t *testing.T) {
 	})
 }
 
-// What is known of a hold that is kept ends with it: the next one is kept for its own time, and nobody looks out for
+// All that is known of a hold that is kept ends with it: the next one is kept for its own time, and nobody looks out for
 // locks that are not kept.
 func TestReuseOfTheNextHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is sent to servers has nothing that is there for readers alone.
+// Scripts are sent without anything that is there for readers alone.
 func TestScriptsAreSentWithoutComments(t *testing.T) {
 	s := loadScripts(Options{})
 	for name, script := range map[string]script{
