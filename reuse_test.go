@@ -272,8 +272,8 @@ func TestReuseAfterTheDeadline(t *testing.T) {
 	})
 }
 
-// All that is known of a hold that is kept ends with it: the next one is kept for its own time, and nobody looks out for
-// locks that are not kept.
+// All that is known of a hold that is kept ends with it: the next one is kept for its own time, and nobody looks out
+// for locks that are not kept.
 func TestReuseOfTheNextHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, a, b := twoClients(t)
