@@ -22,12 +22,7 @@ func (p plan) measure(ctx context.Context, e *engine.Engine, progress io.Writer)
 			return nil, err
 		}
 	}
-	return &report.Report{
-		Facts:      report.Facts(e.Version, start),
-		Contenders: report.Entrants(contenders),
-		Results:    results,
-		Targets:    p.targets(p, results),
-	}, nil
+	return report.New(p.name, report.Facts(e.Version, start), contenders, results, p.targets(p, results)), nil
 }
 
 func namesOf(cast contender.Cast) report.Cast {

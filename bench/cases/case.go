@@ -25,11 +25,14 @@ type Case struct {
 
 // A Measure is a quantity that a case finds.
 type Measure struct {
-	Key   string // for programs
-	Title string // for people
-	Unit  string
-	More  bool // more is better
+	Key   string `json:"key"`   // for programs
+	Title string `json:"title"` // for people
+	Unit  string `json:"unit"`
+	More  bool   `json:"more,omitempty"` // more is better
 }
+
+// Speed reports whether a measure says how fast the clients were: a time or a rate, rather than what it cost.
+func (m Measure) Speed() bool { return m.More || m.Unit == "µs" || m.Unit == "ms" || m.Unit == "s" }
 
 // A Sample is what one run found, by the key of the measure.
 type Sample map[string]float64

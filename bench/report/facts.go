@@ -12,7 +12,10 @@ import (
 )
 
 // A Fact says something about the machine or the run.
-type Fact struct{ Name, Value string }
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // A Start is when a run began, and how busy the machine was then with other work.
 type Start struct {

@@ -2,11 +2,14 @@ package report
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/bench/cases"
+	"github.com/holdfast-go/holdfast/bench/contender"
 )
 
 var (
@@ -50,22 +53,35 @@ func TestTargets(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			v := row.target.Judge(r)
-			same := math.Abs(v.Got-row.got) < 1e-9 || math.IsNaN(v.Got) && math.IsNaN(row.got)
+			got := math.NaN()
+			if v.Got != nil {
+				got = *v.Got
+			}
+			same := math.Abs(got-row.got) < 1e-9 || math.IsNaN(got) && math.IsNaN(row.got)
 			if !same || v.Met != row.met {
-				t.Errorf("%s: got %v, met %v; want %v, %v", row.target.Want, v.Got, v.Met, row.got, row.met)
+				t.Errorf("%s: got %v, met %v; want %v, %v", row.target.Want, got, v.Met, row.got, row.met)
 			}
 		})
 	}
 }
 
+// reported is the report of what sampled has, and of a round in which ours was slower.
+func reported() *Report {
+	r := sampled()
+	r.Add("raw", cases.Sample{"latency": 10})
+	r.Add("ours", cases.Sample{"latency": 15})
+	return New("engine", []Fact{{"date", "today"}},
+		[]contender.Contender{{Name: "raw"}, {Name: "ours"}, {Name: "slow"}, {Name: "fast"}},
+		r, []Target{AtMostTimes("latency", 1.25, "raw"), AtMostTimesBestRival(absent, 1)})
+}
+
 func TestMarkdown(t *testing.T) {
 	var b bytes.Buffer
-	r := Report{Results: sampled(), Targets: []Target{AtMostTimes("latency", 1.25, "raw"),
-		AtMostTimesBestRival(absent, 1)}}
-	r.Markdown(&b)
+	reported().Markdown(&b)
 	for _, line := range []string{
+		"- date: today",
 		"|  | unit | raw | ours | slow | fast | x raw | x best rival |",
-		"| latency | µs | 10.0 | 12.0 | 40.0 | 20.0 | 1.20 | 0.60 |",
+		"| latency | µs | 10.0 | 13.5 | 40.0 | 20.0 | 1.20 [1.20-1.50] | 0.60 |",
 		"| absent | s |  |  |  |  |  |  |",
 		"| latency | at most 1.25 x raw | 1.20 | met |",
 		"| absent | at most 1 x best rival |  | not measured |",
@@ -73,5 +89,29 @@ func TestMarkdown(t *testing.T) {
 		if !strings.Contains(b.String(), line+"\n") {
 			t.Errorf("no line %q in:\n%s", line, &b)
 		}
+	}
+}
+
+func TestSavedReportIsReadBack(t *testing.T) {
+	folder := t.TempDir()
+	r := reported()
+	if err := r.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(folder, "engine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got bytes.Buffer
+	r.Markdown(&want)
+	again.Markdown(&got)
+	if got.String() != want.String() {
+		t.Errorf("read back:\n%s\nwant:\n%s", &got, &want)
+	}
+}
+
+func TestNoReportIsStored(t *testing.T) {
+	if _, err := Load(t.TempDir(), "engine"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load = %v, want an error that says that there is none", err)
 	}
 }

@@ -49,8 +49,10 @@ func (r *Results) Value(key, contender string) float64 {
 }
 
 // Ratio returns how many times b's value a's is: the median over rounds, in each of which both were measured.
-func (r *Results) Ratio(key, a, b string) float64 {
-	return stats.PairedRatio(r.values[key][a], r.values[key][b])
+func (r *Results) Ratio(key, a, b string) float64 { return stats.Median(r.ratios(key, a, b)) }
+
+func (r *Results) ratios(key, a, b string) []float64 {
+	return stats.PairedRatios(r.values[key][a], r.values[key][b])
 }
 
 // BestRival returns the rival whose value is best; ok is false when none was measured.

@@ -3,65 +3,50 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/holdfast-go/holdfast/bench/cases"
 )
 
 // A grid is a table: its first row is the head, its first column the titles.
 type grid [][]string
 
 // measureGrid has a row for each measure, with everybody's value and how ours compares.
-func (r *Results) measureGrid() grid {
-	head := append([]string{"", "unit"}, r.Cast.All()...)
-	g := grid{append(head, "x "+r.Cast.Limit, "x best rival")}
-	for _, m := range r.Measures {
-		row := []string{m.Title, m.Unit}
-		for _, name := range r.Cast.All() {
-			row = append(row, number(r.Value(m.Key, name)))
+func (r *Report) measureGrid() grid {
+	head := []string{"", "unit"}
+	for _, c := range r.Contenders {
+		head = append(head, c.Name)
+	}
+	g := grid{append(head, "x "+r.Contenders[0].Name, "x best rival")}
+	for _, row := range r.Rows {
+		cells := []string{row.Title, row.Unit}
+		for _, c := range r.Contenders {
+			cells = append(cells, row.number(c.Name))
 		}
-		g = append(g, append(row, ratio(r.Ratio(m.Key, r.Cast.Ours, r.Cast.Limit)), r.timesBestRival(m)))
+		g = append(g, append(cells, row.Limit.String(), row.Rival.String()))
 	}
 	return g
-}
-
-func (r *Results) timesBestRival(m cases.Measure) string {
-	best, ok := r.BestRival(m)
-	if !ok {
-		return ""
-	}
-	return ratio(r.Ratio(m.Key, r.Cast.Ours, best))
 }
 
 // targetGrid has a row for each target, with what was reached.
-func (r *Results) targetGrid(targets []Target) grid {
+func (r *Report) targetGrid() grid {
 	g := grid{{"target", "wanted", "got", ""}}
-	for _, t := range targets {
-		v := t.Judge(r)
-		m, _ := r.Measure(t.Key)
-		g = append(g, []string{m.Title, t.Want, ratio(v.Got), v.word()})
+	for _, v := range r.Verdicts {
+		got := ""
+		if v.Got != nil {
+			got = Hundredths(*v.Got)
+		}
+		g = append(g, []string{v.Title, v.Want, got, v.word()})
 	}
 	return g
 }
 
-func (v Verdict) word() string {
-	switch {
-	case math.IsNaN(v.Got):
-		return "not measured"
-	case v.Met:
-		return "met"
-	}
-	return "missed"
-}
-
 // number shows three digits that count, and nothing for what was not measured.
-func number(v float64) string {
+func (row Row) number(contender string) string {
+	v, measured := row.Median[contender]
 	switch {
-	case math.IsNaN(v):
+	case !measured:
 		return ""
 	case v >= 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -73,11 +58,20 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// ratio shows hundredths, because targets are set in them.
-func ratio(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+// String shows the median, and the least and the most where there were several rounds that differed.
+func (r *Ratio) String() string {
+	if r == nil {
 		return ""
 	}
+	median, low, high := Hundredths(r.Median), Hundredths(r.Low), Hundredths(r.High)
+	if low == high {
+		return median
+	}
+	return median + " [" + low + "-" + high + "]"
+}
+
+// Hundredths are what ratios are shown in, because targets are set in them.
+func Hundredths(v float64) string {
 	if v < 0.1 {
 		return strconv.FormatFloat(v, 'f', 3, 64)
 	}

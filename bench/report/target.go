@@ -9,19 +9,22 @@ import (
 
 // A Target is what Holdfast wants to reach.
 type Target struct {
-	Key   string  // the measure
-	Want  string  // for people, with its bound
-	Bound float64 // the number that is compared
-	More  bool    // the number must be above the bound, or at it; otherwise below, or at it
-	Count bool    // requests: they come whole, so a request on the edge of what was counted is rounded away
-	Of    func(*Results) float64
+	Key   string  `json:"key"`  // the measure
+	Want  string  `json:"want"` // for people, with its bound
+	Bound float64 `json:"-"`    // the number that is compared
+	More  bool    `json:"-"`    // the number must be above the bound, or at it; otherwise below, or at it
+
+	// Count is for requests: they come whole, so a request on the edge of what was counted is rounded away.
+	Count bool                   `json:"-"`
+	Of    func(*Results) float64 `json:"-"`
 }
 
-// A Verdict is a target and what was reached. Got is NaN when that was not measured.
+// A Verdict is a target and what was reached. Got is nil when that was not measured, or is a ratio to nothing.
 type Verdict struct {
 	Target
-	Got float64
-	Met bool
+	Title string   `json:"title"` // of the measure
+	Got   *float64 `json:"got"`
+	Met   bool     `json:"met"`
 }
 
 // Judge compares the results with a target.
@@ -30,7 +33,27 @@ func (t Target) Judge(r *Results) Verdict {
 	if t.Count {
 		got = math.Round(got*100) / 100
 	}
-	return Verdict{Target: t, Got: got, Met: t.More && got >= t.Bound || !t.More && got <= t.Bound}
+	m, _ := r.Measure(t.Key)
+	return Verdict{Target: t, Title: m.Title, Got: known(got),
+		Met: t.More && got >= t.Bound || !t.More && got <= t.Bound}
+}
+
+func (v Verdict) word() string {
+	switch {
+	case v.Got == nil:
+		return "not measured"
+	case v.Met:
+		return "met"
+	}
+	return "missed"
+}
+
+// known returns a number that can be written down, or nil.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // Value is a target for Holdfast's own value: at most the bound.

@@ -33,12 +33,12 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// PairedRatio returns the median of a[i]/b[i]. Measured in turns, a[i] and b[i] saw the same disturbances, which the
-// ratio of two medians would not know.
-func PairedRatio(a, b []float64) float64 {
+// PairedRatios returns each a[i]/b[i]. Measured in turns, a[i] and b[i] saw the same disturbances, which the ratio of
+// two medians would not know.
+func PairedRatios(a, b []float64) []float64 {
 	ratios := make([]float64, 0, len(a))
 	for i := range min(len(a), len(b)) {
 		ratios = append(ratios, a[i]/b[i])
 	}
-	return Median(ratios)
+	return ratios
 }
