@@ -20,7 +20,7 @@ RUNTESTS = go build -o bin/runtests ./internal/runtests && $(REAL) GOGC=400 GOME
 	bin/runtests -vet=off -ldflags=-s
 
 .DEFAULT_GOAL := help
-.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-long test-extra test-race lint lab bench fuzz mutants proof soak clean
+.PHONY: help sizes surface picture site tidy tags release build servers servers-extra test test-long test-extra test-race lint lab bench speed fuzz mutants proof soak clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ lab: servers ## see how textbook locks fail, with pages of pictures in bin/lab
 
 bench: servers ## measure speed beside others, in one run on one server
 	go run ./bench
+
+speed: servers ## measure speed on every engine anew, and make docs/speed.md of what comes out
+	go run ./bench -save
+	go run ./bench -page docs/speed.md
 
 fuzz: ## fuzz each fuzz test for FUZZTIME (20s)
 	@sh scripts/fuzz.sh $(FUZZTIME)

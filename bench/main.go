@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/bench/engine"
+	"github.com/holdfast-go/holdfast/bench/page"
 	"github.com/holdfast-go/holdfast/bench/report"
 )
 
@@ -30,7 +32,7 @@ func main() {
 	}
 }
 
-// longest bounds a run, should something hang.
+// longest bounds a run on one engine, should something hang.
 const longest = 40 * time.Minute
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -42,20 +44,41 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"redis, redlock, etcd, zookeeper, mariadb, postgres")
 	asJSON := flags.Bool("json", false, "print JSON, with the value of every round")
 	asMarkdown := flags.Bool("markdown", false, "print Markdown")
+	save := flags.Bool("save", false, "also store each engine's run in "+stored+", in place of its last one")
+	speed := flags.String("page", "", "measure nothing, and write this file, docs/speed.md, with the runs in "+stored)
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *speed != "" {
+		return writePage(*speed)
+	}
+	if *save && (*quick || *only != "") {
+		return errors.New("-save stores whole runs: leave out -short and -only")
 	}
 	chosen, err := choose(sizesFor(*quick), *engines, *only)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, longest)
-	defer cancel()
-	reports, err := measureAll(ctx, chosen, stderr)
+	keep := func(*report.Report) error { return nil }
+	if *save {
+		keep = func(r *report.Report) error { return r.Save(stored) }
+	}
+	reports, err := measureAll(ctx, chosen, stderr, keep)
 	if err != nil {
 		return err
 	}
 	return show(reports, stdout, *asJSON, *asMarkdown)
+}
+
+// stored is the folder of the last run on each engine, seen from the root of the repository.
+const stored = "bench/results"
+
+func writePage(name string) error {
+	var text bytes.Buffer
+	if err := page.Write(&text, stored); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text.Bytes(), 0o644)
 }
 
 func sizesFor(quick bool) sizes {
@@ -86,19 +109,31 @@ func choose(s sizes, engines, only string) (chosen []plan, err error) {
 	return chosen, nil
 }
 
-// measureAll carries out each plan on a server of its own, one after the other.
-func measureAll(ctx context.Context, chosen []plan, progress io.Writer) (reports []*report.Report, err error) {
+// measureAll carries out each plan on a server of its own, one after the other, and has each report kept at once.
+func measureAll(ctx context.Context, chosen []plan, progress io.Writer, keep func(*report.Report) error,
+) (reports []*report.Report, err error) {
 	for _, p := range chosen {
-		err := engine.Outside(ctx, func(t testing.TB) error {
-			r, err := p.measure(ctx, p.start(t), progress)
-			reports = append(reports, r)
-			return err
-		})
+		r, err := p.measureAlone(ctx, progress)
+		if err == nil {
+			err = keep(r)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
+		reports = append(reports, r)
 	}
 	return reports, nil
+}
+
+// measureAlone carries out the plan on a server of its own.
+func (p plan) measureAlone(ctx context.Context, progress io.Writer) (r *report.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	err = engine.Outside(ctx, func(t testing.TB) (err error) {
+		r, err = p.measure(ctx, p.start(t), progress)
+		return err
+	})
+	return r, err
 }
 
 func show(reports []*report.Report, w io.Writer, asJSON, asMarkdown bool) error {

@@ -73,6 +73,7 @@ var order = []struct {
 		{"docs/design-notes/notes.md", "Notes of who did it"},
 		{"docs/design-notes/releases.md", "Releases"},
 		{"docs/design-notes/root-package.md", "The root package"},
+		{"docs/design-notes/speed.md", ""},
 	}},
 }
 
