@@ -64,6 +64,8 @@ bench: servers ## measure speed beside others, in one run on one server
 
 speed: servers ## measure speed on every engine anew, and make docs/speed.md of what comes out
 	go run ./bench -save
+	go run ./bench -save -pin apart
+	go run ./bench -save -pin together
 	go run ./bench -page docs/speed.md
 
 fuzz: ## fuzz each fuzz test for FUZZTIME (20s)

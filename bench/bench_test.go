@@ -127,6 +127,7 @@ func (p plan) formatsShowAll(t *testing.T, r *report.Report) {
 func TestArgumentsAreChecked(t *testing.T) {
 	for _, args := range [][]string{
 		{"-unknown"}, {"-only", "("}, {"-engine", "("}, {"-engine", "dbase"}, {"-save", "-short"},
+		{"-pin", "tight"},
 	} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("run(%q) went on", args)

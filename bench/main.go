@@ -45,6 +45,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON := flags.Bool("json", false, "print JSON, with the value of every round")
 	asMarkdown := flags.Bool("markdown", false, "print Markdown")
 	save := flags.Bool("save", false, "also store each engine's run in "+stored+", in place of its last one")
+	pinned := flags.String("pin", "", "keep the client and the server on a core each (apart) or both on one "+
+		"(together), and measure what nobody waits for")
 	speed := flags.String("page", "", "measure nothing, and write this file, docs/speed.md, with the runs in "+stored)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -55,7 +57,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *save && (*quick || *only != "") {
 		return errors.New("-save stores whole runs: leave out -short and -only")
 	}
-	chosen, err := choose(sizesFor(*quick), *engines, *only)
+	pin, err := engine.PinNamed(*pinned)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(sizesFor(*quick), *engines, *only, pin)
 	if err != nil {
 		return err
 	}
@@ -89,8 +95,8 @@ func sizesFor(quick bool) sizes {
 }
 
 // choose returns the plans for the engines whose names match, with the cases whose names match.
-func choose(s sizes, engines, only string) (chosen []plan, err error) {
-	engine, err := regexp.Compile(engines)
+func choose(s sizes, engines, only string, pin engine.Pin) (chosen []plan, err error) {
+	wanted, err := regexp.Compile(engines)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +105,7 @@ func choose(s sizes, engines, only string) (chosen []plan, err error) {
 		return nil, err
 	}
 	for _, p := range plans(s) {
-		if p.only = one; engine.MatchString(p.name) {
+		if p.only, p.pin = one, pin; wanted.MatchString(p.name) {
 			chosen = append(chosen, p)
 		}
 	}
@@ -129,8 +135,12 @@ func measureAll(ctx context.Context, chosen []plan, progress io.Writer, keep fun
 func (p plan) measureAlone(ctx context.Context, progress io.Writer) (r *report.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	err = engine.Outside(ctx, func(t testing.TB) (err error) {
-		r, err = p.measure(ctx, p.start(t), progress)
+	err = engine.Outside(ctx, func(t testing.TB) error {
+		e, err := p.pin.Start(func() *engine.Engine { return p.start(t) })
+		if err != nil {
+			return err
+		}
+		r, err = p.measure(ctx, e, progress)
 		return err
 	})
 	return r, err

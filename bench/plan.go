@@ -22,7 +22,11 @@ type plan struct {
 
 	sizes
 	only *regexp.Regexp // the names of cases to run; nil for all
+	pin  engine.Pin
 }
+
+// title is what its results are stored as: pinned ones stand beside the others.
+func (p plan) title() string { return p.name + p.pin.Suffix() }
 
 // sizes say how large each case is.
 type sizes struct {
@@ -74,8 +78,11 @@ type stage struct {
 	rounds int
 }
 
+// wanted are the stages to run. Pinned, nobody waits: how long many processors sleep is not what it is about.
 func (p plan) wanted() []stage {
-	return slices.DeleteFunc(p.stages(p), func(s stage) bool { return p.only != nil && !p.only.MatchString(s.Name) })
+	return slices.DeleteFunc(p.stages(p), func(s stage) bool {
+		return p.only != nil && !p.only.MatchString(s.Name) || p.pin != (engine.Pin{}) && s.Waits
+	})
 }
 
 // queue returns the line in which so many wait.

@@ -22,7 +22,17 @@ func (p plan) measure(ctx context.Context, e *engine.Engine, progress io.Writer)
 			return nil, err
 		}
 	}
-	return report.New(p.name, report.Facts(e.Version, start), contenders, results, p.targets(p, results)), nil
+	r := report.New(p.title(), report.Facts(e.Version, start), contenders, results, p.goals(results))
+	r.Pin = p.pin.Name
+	return r, nil
+}
+
+// goals are the targets, which are for servers and clients that run where the system lets them.
+func (p plan) goals(r *report.Results) []report.Target {
+	if p.pin != (engine.Pin{}) {
+		return nil
+	}
+	return p.targets(p, r)
 }
 
 func namesOf(cast contender.Cast) report.Cast {

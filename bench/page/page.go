@@ -3,8 +3,10 @@ package page
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"text/template"
 
@@ -19,15 +21,22 @@ var layout string
 // engines are those of the first table, in its order.
 var engines = []string{"redis", "redlock", "etcd", "zookeeper", "mariadb", "postgres"}
 
+// pins are the runs that may be stored beside that of an engine, by what their names have besides.
+var pins = []string{"-apart", "-together"}
+
 // Write writes the page, with the reports that are stored in a folder.
 func Write(w io.Writer, folder string) error {
 	reports := make(map[string]*report.Report)
 	for _, engine := range engines {
-		r, err := report.Load(folder, engine)
-		if err != nil {
-			return err
+		for _, pin := range append([]string{""}, pins...) {
+			r, err := report.Load(folder, engine+pin)
+			switch {
+			case err == nil:
+				reports[engine+pin] = r
+			case pin == "" || !errors.Is(err, fs.ErrNotExist):
+				return err
+			}
 		}
-		reports[engine] = r
 	}
 	return render(w, layout, reports)
 }
@@ -43,7 +52,7 @@ func render(w io.Writer, layout string, reports map[string]*report.Report) error
 	return page.Execute(w, nil)
 }
 
-// run is what was measured on one engine.
+// run is what was measured on one engine, and then what was with clients and servers on cores of their own.
 func run(reports map[string]*report.Report, engine string) (string, error) {
 	r, ok := reports[engine]
 	if !ok {
@@ -51,5 +60,11 @@ func run(reports map[string]*report.Report, engine string) (string, error) {
 	}
 	var text strings.Builder
 	r.Markdown(&text)
+	for _, pin := range pins {
+		if r, ok := reports[engine+pin]; ok {
+			fmt.Fprintln(&text)
+			r.MarkdownBrief(&text)
+		}
+	}
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }

@@ -28,7 +28,8 @@ func TestPageIsMadeOfTheResults(t *testing.T) {
 
 // ours compares as 2 and 0.25 times raw, and as 4 times the best rival.
 func sample() map[string]*report.Report {
-	return map[string]*report.Report{"redis": {
+	pinned := &report.Report{Pin: "one core", Contenders: []report.Entrant{{Name: "raw"}, {Name: "ours"}}}
+	return map[string]*report.Report{"redis-together": pinned, "redis": {
 		Engine:     "redis",
 		Facts:      []report.Fact{{Name: "server", Value: "Redis 9"}},
 		Contenders: []report.Entrant{{Name: "raw"}, {Name: "ours"}, {Name: "rival"}},
@@ -53,7 +54,8 @@ func TestRenderPutsARunInItsPlace(t *testing.T) {
 	if err := render(&got, "before\n\n{{run \"redis\"}}\n\nafter", sample()); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"before\n\n- server: Redis 9\n", "| a cost | µs/cycle |", "\n\nafter"} {
+	for _, part := range []string{"before\n\n- server: Redis 9\n", "| a cost | µs/cycle |",
+		"\n\n| one core | unit | raw | ours |", "\n\nafter"} {
 		if !strings.Contains(got.String(), part) {
 			t.Errorf("no %q in:\n%s", part, &got)
 		}

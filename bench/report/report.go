@@ -15,6 +15,7 @@ import (
 // and what is stored.
 type Report struct {
 	Engine     string    `json:"engine"`
+	Pin        string    `json:"pin,omitempty"` // the cores that client and server had, if they were given some
 	Facts      []Fact    `json:"facts"`
 	Contenders []Entrant `json:"contenders"` // the limit, ours and the rivals
 	Rows       []Row     `json:"measures"`
@@ -121,9 +122,7 @@ func (r *Report) Text(w io.Writer) {
 
 // Markdown writes the report for a page of documentation.
 func (r *Report) Markdown(w io.Writer) {
-	for _, f := range r.Facts {
-		fmt.Fprintf(w, "- %s: %s\n", f.Name, f.Value)
-	}
+	r.markdownFacts(w)
 	for _, e := range r.Contenders {
 		fmt.Fprintf(w, "- %s %s: %s\n", e.Name, e.Version, e.Note)
 	}
@@ -131,6 +130,19 @@ func (r *Report) Markdown(w io.Writer) {
 	r.measureGrid().markdown(w)
 	fmt.Fprintln(w)
 	r.targetGrid().markdown(w)
+}
+
+// MarkdownBrief writes what differs from another run of the same contenders, which stands before it.
+func (r *Report) MarkdownBrief(w io.Writer) {
+	r.markdownFacts(w)
+	fmt.Fprintln(w)
+	r.measureGrid().markdown(w)
+}
+
+func (r *Report) markdownFacts(w io.Writer) {
+	for _, f := range r.Facts {
+		fmt.Fprintf(w, "- %s: %s\n", f.Name, f.Value)
+	}
 }
 
 // JSON writes reports for programs: medians, and every value they come from.

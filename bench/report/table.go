@@ -14,7 +14,7 @@ type grid [][]string
 
 // measureGrid has a row for each measure, with everybody's value and how ours compares.
 func (r *Report) measureGrid() grid {
-	head := []string{"", "unit"}
+	head := []string{r.Pin, "unit"}
 	for _, c := range r.Contenders {
 		head = append(head, c.Name)
 	}
