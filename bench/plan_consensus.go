@@ -17,6 +17,7 @@ func onEtcd(s sizes) plan {
 }
 
 func onZooKeeper(s sizes) plan {
+	s.names /= 10 // each makes nodes
 	return consensus(s, plan{
 		name: "zookeeper", start: engine.ZooKeeper, cast: contender.OnZooKeeper(), targets: zookeeperTargets,
 		stages: func(p plan) []stage { return consensusStages(p) },
@@ -36,16 +37,12 @@ func consensusStages(p plan, counted ...func(cases.Line) cases.Measure) []stage 
 	for _, waiting := range p.waiting {
 		stages = append(stages, stage{cases.Drain(p.queue(waiting)), 1})
 	}
-	return stages
+	return append(stages, residue(p))
 }
 
 // lineStages are those for engines on which clients also send something while they wait.
 func lineStages(p plan, counted ...func(cases.Line) cases.Measure) []stage {
-	stages := []stage{
-		{cases.Uncontended(p.cycles), p.rounds.uncontended},
-		{cases.UncontendedCount(p.cycles), 1},
-		{cases.Distinct(p.goroutines, p.window), p.rounds.distinct},
-	}
+	stages := unqueued(p)
 	for _, waiting := range p.waiting {
 		line := p.queue(waiting)
 		count := cases.HandoffCount(line)
@@ -79,7 +76,7 @@ func zookeeperTargets(p plan, _ *report.Results) []report.Target {
 func beside(p plan, requests float64, rival string) []report.Target {
 	targets := []report.Target{
 		report.AtMostTimes(cases.UncontendedMean, 1.05, rival),
-		report.AtLeastTimes(cases.DistinctRate, 2, rival),
+		report.AtLeastTimes(cases.DistinctRateKey(many), 2, rival),
 	}
 	for _, waiting := range p.waiting {
 		targets = append(targets,

@@ -17,17 +17,12 @@ func onRedis(s sizes) plan {
 }
 
 func redisStages(p plan) []stage {
-	stages := []stage{
-		{cases.Uncontended(p.cycles), p.rounds.uncontended},
-		{cases.UncontendedCount(p.cycles), 1},
-		{cases.Distinct(p.goroutines, p.window), p.rounds.distinct},
-		{cases.Herd(p.herd, p.herdLimit), p.rounds.herd},
-	}
+	stages := append(unqueued(p), stage{cases.Herd(p.herd, p.herdLimit), p.rounds.herd})
 	for _, waiting := range p.waiting {
 		line := p.queue(waiting)
 		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.HandoffCount(line), 1})
 	}
-	return stages
+	return append(stages, residue(p))
 }
 
 // redisTargets are what Holdfast wants to reach in the full plan.
@@ -37,10 +32,10 @@ func redisTargets(p plan, r *report.Results) []report.Target {
 		report.Value(cases.UncontendedRequests, 2, "requests"),
 		report.AtMostTimes(cases.UncontendedP50, 1.25, "raw"),
 		report.AtMostTimes(cases.UncontendedMean, 1.25, "raw"),
-		report.AtLeastTimes(cases.DistinctRate, 0.7, "raw"),
-		report.AtLeastTimes(cases.DistinctRate, 1, "redsync"),
-		report.AtLeastTimes(cases.DistinctRate, 1, "bsm/redislock"),
-		report.AtLeastTimes(cases.DistinctRate, 1, "rueidislock"),
+		report.AtLeastTimes(cases.DistinctRateKey(many), 0.7, "raw"),
+		report.AtLeastTimes(cases.DistinctRateKey(many), 1, "redsync"),
+		report.AtLeastTimes(cases.DistinctRateKey(many), 1, "bsm/redislock"),
+		report.AtLeastTimes(cases.DistinctRateKey(many), 1, "rueidislock"),
 		report.AtMostTimesBestRival(herd, 0.1),
 		report.Value(cases.HandoffRequestsKey(p.most()), 2, "requests"),
 		report.NoMoreThan(cases.HandoffIdleKey(p.most()), cases.HandoffIdleKey(p.fewest()),

@@ -20,22 +20,19 @@ func onRedlock(s sizes) plan {
 	if s.most() > crowd {
 		s.waiting = []int{1, 8, crowd} // each client has connections to five servers
 	}
+	s.names /= 10 // each goes to five servers
 	s.line.Hold = 5 * time.Millisecond
 	return plan{name: "redlock", start: engine.Redlock, cast: contender.OnRedlock(), stages: redlockStages,
 		targets: redlockTargets, sizes: s}
 }
 
 func redlockStages(p plan) []stage {
-	stages := []stage{
-		{cases.Uncontended(p.cycles), p.rounds.uncontended},
-		{cases.UncontendedCount(p.cycles), 1},
-		{cases.Contended(crowdClients, crowdEach, 3*p.window), p.rounds.handoff},
-	}
+	stages := append(unqueued(p), stage{cases.Contended(crowdClients, crowdEach, 3*p.window), p.rounds.handoff})
 	for _, waiting := range p.waiting {
 		line := p.queue(waiting)
 		stages = append(stages, stage{cases.HandoffIdle(line), p.rounds.handoff}, stage{cases.HandoffCount(line), 1})
 	}
-	return stages
+	return append(stages, residue(p))
 }
 
 // redlockTargets are what Holdfast wants to reach in the full plan. Uncontended, it sends two requests to each

@@ -32,6 +32,7 @@ func database(s sizes, p plan) plan {
 	if s.most() > 128 {
 		s.waiting = []int{1, 8, 64, 128}
 	}
+	s.names /= 10 // the first use of a name writes its row
 	s.line.Hold, s.line.Turns = 5*time.Millisecond, true
 	s.line.Limit *= 4
 	s.rounds.handoff = 2*s.rounds.handoff - 1 // commits vary
@@ -39,7 +40,8 @@ func database(s sizes, p plan) plan {
 	p.stages = func(p plan) []stage {
 		return append(lineStages(p),
 			stage{cases.Paced(p.line.Passes, p.line.Hold), p.rounds.handoff},
-			stage{cases.Connections(locksWaitedFor, waitingForEach), 1})
+			stage{cases.Connections(locksWaitedFor, waitingForEach), 1},
+			residue(p))
 	}
 	p.targets = databaseTargets
 	return p

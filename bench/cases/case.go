@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type Case struct {
 	Name     string
 	Waits    bool // only for contenders that wait for a lock that is taken
+	Size     bool // it looks at what the server has stored
 	Measures []Measure
 	Run      func(ctx context.Context, e *engine.Engine, c contender.Contender) (Sample, error)
 }
@@ -31,14 +33,25 @@ type Measure struct {
 	More  bool   `json:"more,omitempty"` // more is better
 }
 
-// Speed reports whether a measure says how fast the clients were: a time or a rate, rather than what it cost.
-func (m Measure) Speed() bool { return m.More || m.Unit == "µs" || m.Unit == "ms" || m.Unit == "s" }
+// Speed reports whether a measure says how fast the clients usually were: a time or a rate, rather than what it cost,
+// or how slow one in a hundred was.
+func (m Measure) Speed() bool {
+	return m.More || (m.Unit == "µs" || m.Unit == "ms" || m.Unit == "s") && !strings.HasSuffix(m.Key, cycleP99)
+}
 
 // A Sample is what one run found, by the key of the measure.
 type Sample map[string]float64
 
 // names makes every run use a lock of its own, so that nothing is left over from another.
 var names atomic.Int64
+
+func freshNames(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = freshName()
+	}
+	return list
+}
 
 func freshName() string { return "bench-" + strconv.FormatInt(names.Add(1), 10) }
 

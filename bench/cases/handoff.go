@@ -20,15 +20,20 @@ func handoffWatchesKey(waiting int) string  { return fmt.Sprintf("handoff.%d.wat
 // HandoffIdle measures for how long nobody holds the lock when it passes from one client to another: from the call that
 // releases it to the next holder running.
 func HandoffIdle(l Line) Case {
-	key, title := HandoffIdleKey(l.Waiting), fmt.Sprintf("hand-off, %d waiting", l.Waiting)
+	key, tail := HandoffIdleKey(l.Waiting), fmt.Sprintf("handoff.%d.p99", l.Waiting)
+	title := fmt.Sprintf("hand-off, %d waiting", l.Waiting)
 	return Case{
-		Name:     title,
-		Waits:    true,
-		Measures: []Measure{{Key: key, Title: title + ", idle", Unit: "ms"}},
+		Name:  title,
+		Waits: true,
+		Measures: []Measure{
+			{Key: key, Title: title + ", idle", Unit: "ms"},
+			{Key: tail, Title: title + ", idle, p99", Unit: "ms"},
+		},
 		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
 			err = l.run(ctx, c, e.Addr, func(ctx context.Context, b *baton) error {
 				idle, err := l.follow(ctx, b)
-				sample = Sample{key: stats.Mean(inMilliseconds(idle))}
+				took := inMilliseconds(idle)
+				sample = Sample{key: stats.Mean(took), tail: stats.Quantile(took, 0.99)}
 				return err
 			})
 			return sample, err

@@ -24,7 +24,9 @@ func Paced(cycles int, rest time.Duration) Case {
 		Name: "uncontended, " + title,
 		Measures: []Measure{
 			{Key: PacedTake, Title: title + ", acquire", Unit: "µs"},
+			{Key: PacedTake + cycleP99, Title: title + ", acquire, p99", Unit: "µs"},
 			{Key: PacedGive, Title: title + ", release", Unit: "µs"},
+			{Key: PacedGive + cycleP99, Title: title + ", release, p99", Unit: "µs"},
 		},
 		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
 			return timeSteps(ctx, client, cycles, rest)
@@ -52,5 +54,10 @@ func timeSteps(ctx context.Context, client contender.Client, cycles int, rest ti
 		give = append(give, microseconds(time.Since(began)))
 		return err
 	})
-	return Sample{PacedTake: stats.Mean(take), PacedGive: stats.Mean(give)}, err
+	return Sample{
+		PacedTake:            stats.Mean(take),
+		PacedTake + cycleP99: stats.Quantile(take, 0.99),
+		PacedGive:            stats.Mean(give),
+		PacedGive + cycleP99: stats.Quantile(give, 0.99),
+	}, err
 }

@@ -2,21 +2,20 @@ package cases
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/bench/contender"
 	"github.com/holdfast-go/holdfast/bench/engine"
-	"github.com/holdfast-go/holdfast/bench/stats"
 	"github.com/holdfast-go/holdfast/bench/wire"
 )
 
 // Keys of what the uncontended cases measure.
 const (
-	UncontendedP50      = "uncontended.p50"
-	UncontendedP99      = "uncontended.p99"
-	UncontendedMean     = "uncontended.mean"
-	UncontendedCPU      = "uncontended.cpu"
-	UncontendedRequests = "uncontended.requests"
+	uncontended         = "uncontended"
+	UncontendedP50      = uncontended + cycleP50
+	UncontendedMean     = uncontended + cycleMean
+	UncontendedRequests = uncontended + ".requests"
 )
 
 // warmUp is how many cycles a client does before it is measured: connections, scripts and caches.
@@ -24,40 +23,59 @@ const warmUp = 100
 
 // Uncontended measures how long it takes to acquire and release a lock that nobody else wants.
 func Uncontended(cycles int) Case {
+	return oneByOne(uncontended, "uncontended cycle", 1, cycles, func() func() string {
+		name := freshName()
+		return func() string { return name }
+	})
+}
+
+// Fresh measures that with a name for each cycle that was not used before and is not used again.
+func Fresh(cycles int) Case {
+	return oneByOne("fresh", "a new name for each cycle", 1, cycles, func() func() string { return freshName })
+}
+
+// Alternating measures that with two clients that use one name in turns and never wait for each other.
+func Alternating(cycles int) Case {
+	return oneByOne("alternating", "two clients in turns", 2, cycles, func() func() string {
+		name := freshName()
+		return func() string { return name }
+	})
+}
+
+// oneByOne measures cycles of clients in turns, one cycle after the other, with the names that each run has.
+func oneByOne(key, title string, clients, cycles int, named func() func() string) Case {
+	line := Line{Waiting: clients - 1}
+	mean := Measure{Key: key + cycleMean, Title: title + ", mean", Unit: "µs"}
 	return Case{
-		Name: "uncontended",
-		Measures: []Measure{
-			{Key: UncontendedP50, Title: "uncontended cycle, p50", Unit: "µs"},
-			{Key: UncontendedP99, Title: "uncontended cycle, p99", Unit: "µs"},
-			{Key: UncontendedMean, Title: "uncontended cycle, mean", Unit: "µs"},
-			{Key: UncontendedCPU, Title: "uncontended, server CPU", Unit: "µs/cycle"},
+		Name:     title,
+		Measures: slices.Insert(cycleMeasures(key, title), 2, mean),
+		Run: func(ctx context.Context, e *engine.Engine, c contender.Contender) (sample Sample, err error) {
+			err = line.withClients(ctx, c, e.Addr, func(clients []contender.Client) error {
+				name := named()
+				if _, err := timeCycles(ctx, clients, warmUp, name); err != nil {
+					return err
+				}
+				sample, err = cycleSample(key, e, func() ([]float64, error) {
+					return timeCycles(ctx, clients, cycles, name)
+				})
+				return err
+			})
+			return sample, err
 		},
-		Run: oneClient(func(ctx context.Context, e *engine.Engine, client contender.Client) (Sample, error) {
-			return timeCycles(ctx, e, client, cycles)
-		}),
 	}
 }
 
-func timeCycles(ctx context.Context, e *engine.Engine, client contender.Client, cycles int) (Sample, error) {
-	name := freshName()
-	if err := repeat(warmUp, func() error { return cycle(ctx, client, name) }); err != nil {
-		return nil, err
-	}
+// timeCycles returns how long each of so many cycles took.
+func timeCycles(ctx context.Context, clients []contender.Client, cycles int, name func() string) ([]float64, error) {
 	took := make([]float64, 0, cycles)
-	cpu, err := serverTime(e, func() error {
-		return repeat(cycles, func() error {
-			start := time.Now()
-			err := cycle(ctx, client, name)
-			took = append(took, microseconds(time.Since(start)))
-			return err
-		})
-	})
-	return Sample{
-		UncontendedP50:  stats.Median(took),
-		UncontendedP99:  stats.Quantile(took, 0.99),
-		UncontendedMean: stats.Mean(took),
-		UncontendedCPU:  cpu / float64(cycles),
-	}, err
+	for i := range cycles {
+		start := time.Now()
+		if err := cycle(ctx, clients[i%len(clients)], name()); err != nil {
+			return nil, err
+		}
+		took = append(took, microseconds(time.Since(start)))
+	}
+	return took, nil
 }
 
 // UncontendedCount counts what a client sends to acquire and release a lock that nobody else wants.

@@ -18,9 +18,12 @@ func MariaDB(t testing.TB) *Engine {
 	// the default, as for the others
 	s := servers.MariaDB(t, "--max-connections=1000", "--innodb-buffer-pool-size=128M")
 	prepare(t, "mysql", "root@tcp("+s.Addr+")/test", "mysql://root@"+s.Addr+"/test")
-	version := ask(t, "mysql", "root@tcp("+s.Addr+")/test", "SELECT VERSION()")
+	version := query(t, "mysql", "root@tcp("+s.Addr+")/test", "SELECT VERSION()")
 	product, _, _ := strings.Cut(version, "-")
-	return &Engine{Addr: s.Addr, Version: "MariaDB " + product, pid: s.Pid}
+	return &Engine{Addr: s.Addr, Version: "MariaDB " + product, pid: s.Pid, Size: func() int64 {
+		return bytes(t, query(t, "mysql", "root@tcp("+s.Addr+")/test", "SELECT SUM(FILE_SIZE) FROM "+
+			"information_schema.INNODB_SYS_TABLESPACES WHERE NAME LIKE 'test/%'"))
+	}}
 }
 
 // Postgres starts a PostgreSQL server that does not wait for its disk, with the tables for locks.
@@ -29,8 +32,10 @@ func Postgres(t testing.TB) *Engine {
 	s := servers.Postgres(t, "-c", "max_connections=600", "-c", "shared_buffers=128MB")
 	url := "postgres://postgres@" + s.Addr + "/postgres?sslmode=disable"
 	prepare(t, "pgx", url, url)
-	version, _, _ := strings.Cut(ask(t, "pgx", url, "SHOW server_version"), " ")
-	return &Engine{Addr: s.Addr, Version: "PostgreSQL " + version, pid: s.Pid, family: true}
+	version, _, _ := strings.Cut(query(t, "pgx", url, "SHOW server_version"), " ")
+	return &Engine{Addr: s.Addr, Version: "PostgreSQL " + version, pid: s.Pid, family: true, Size: func() int64 {
+		return bytes(t, query(t, "pgx", url, "SELECT pg_database_size(current_database())"))
+	}}
 }
 
 // prepare makes the tables of Holdfast, and the one of the limit.
@@ -49,14 +54,14 @@ func prepare(t testing.TB, driver, source, url string) {
 	}
 }
 
-func ask(t testing.TB, driver, source, query string) (answer string) {
+func query(t testing.TB, driver, source, statement string) (answer string) {
 	t.Helper()
 	db, err := sql.Open(driver, source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow(query).Scan(&answer); err != nil {
+	if err := db.QueryRow(statement).Scan(&answer); err != nil {
 		t.Fatal(err)
 	}
 	return answer

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,10 @@ type Engine struct {
 	pid     int
 	family  bool  // the server works in children of that process
 	others  []int // more of them, where the engine is several servers
+
+	// Size returns how many bytes the server has stored: in memory on Redis, on disk on etcd and in databases; on
+	// ZooKeeper what paths and data take.
+	Size func() int64
 }
 
 // CPU returns the processor time that the server has used so far. Where the system does not tell, ok is false.
@@ -36,15 +41,20 @@ func Redis(t testing.TB) *Engine {
 	t.Helper()
 	s := servers.Redis(t)
 	version := fieldOf(s.RedisCommand(t, "INFO", "server"), "redis_version:", "\r\n")
-	return &Engine{Addr: s.Addr, Version: "Redis " + version, pid: s.Pid}
+	return &Engine{Addr: s.Addr, Version: "Redis " + version, pid: s.Pid, Size: func() int64 {
+		return bytes(t, fieldOf(s.RedisCommand(t, "INFO", "memory"), "used_memory:", "\r\n"))
+	}}
 }
 
 // Etcd starts one etcd server that does not wait for its disk.
 func Etcd(t testing.TB) *Engine {
 	t.Helper()
-	s := servers.Etcd(t)
-	version := fieldOf(get(t, "http://"+s.Addr+"/version"), `"etcdserver":"`, `"`)
-	return &Engine{Addr: s.Addr, Version: "etcd " + version + ", one member", pid: s.Pid}
+	s := servers.Etcd(t, "--quota-backend-bytes=8589934592") // more than a million names take
+	version := fieldOf(ask(t, http.MethodGet, "http://"+s.Addr+"/version"), `"etcdserver":"`, `"`)
+	return &Engine{Addr: s.Addr, Version: "etcd " + version + ", one member", pid: s.Pid, Size: func() int64 {
+		status := ask(t, http.MethodPost, "http://"+s.Addr+"/v3/maintenance/status")
+		return bytes(t, fieldOf(status, `"dbSizeInUse":"`, `"`))
+	}}
 }
 
 // ZooKeeper starts one ZooKeeper server that does not wait for its disk.
@@ -52,12 +62,18 @@ func ZooKeeper(t testing.TB) *Engine {
 	t.Helper()
 	s := servers.ZooKeeper(t)
 	version := fieldOf(s.ZooKeeperWord(t, "srvr"), "Zookeeper version: ", "-")
-	return &Engine{Addr: s.Addr, Version: "ZooKeeper " + version + ", one server", pid: s.Pid}
+	return &Engine{Addr: s.Addr, Version: "ZooKeeper " + version + ", one server", pid: s.Pid, Size: func() int64 {
+		return bytes(t, fieldOf(s.ZooKeeperWord(t, "mntr"), "zk_approximate_data_size\t", "\n"))
+	}}
 }
 
-func get(t testing.TB, url string) string {
+func ask(t testing.TB, method, url string) string {
 	t.Helper()
-	answer, err := http.Get(url)
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +83,16 @@ func get(t testing.TB, url string) string {
 		t.Fatal(err)
 	}
 	return string(body)
+}
+
+// bytes reads a number that a server answered.
+func bytes(t testing.TB, answer string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(strings.TrimSpace(answer), 10, 64)
+	if err != nil {
+		t.Fatalf("the size is %q", answer)
+	}
+	return n
 }
 
 // fieldOf returns what stands between a name and an end in a text.
@@ -83,11 +109,17 @@ const redlockServers = 5
 func Redlock(t testing.TB) *Engine {
 	t.Helper()
 	first := Redis(t)
-	addrs := []string{first.Addr}
+	addrs, sizes := []string{first.Addr}, []func() int64{first.Size}
 	all := &Engine{Version: fmt.Sprintf("%s, %d servers", first.Version, redlockServers), pid: first.pid}
 	for range redlockServers - 1 {
 		e := Redis(t)
-		addrs, all.others = append(addrs, e.Addr), append(all.others, e.pid)
+		addrs, all.others, sizes = append(addrs, e.Addr), append(all.others, e.pid), append(sizes, e.Size)
+	}
+	all.Size = func() (sum int64) {
+		for _, size := range sizes {
+			sum += size()
+		}
+		return sum
 	}
 	all.Addr = strings.Join(addrs, ",")
 	return all
