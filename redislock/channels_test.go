@@ -12,7 +12,7 @@ func (unused) Cluster() bool { return false }
 
 // Who listens for one lock knows whether claims wait for it: else it would stop while they do.
 func TestListensWhileClaimsWait(t *testing.T) {
-	f, err := newForeign(unused{}, Options{Layout: Redisson, Keep: defaultKeep})
+	f, err := newForeign(unused{}, Options{Layout: Redisson})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,8 @@ func TestKeepsOfDifferentLength(t *testing.T) {
 	clock := servers.NewClock(t)
 	srv := servers.RedisAt(t, clock)
 	long, short := openNative(t, srv.Addr), openNative(t, srv.Addr)
-	short.opts.Keep = time.Minute
-	short.scripts = loadScripts(short.opts)
+	short.keep.usual = time.Minute
+	short.scripts = loadScripts(short.opts, short.keep)
 	for _, ahead := range []int{0, 1, 2} {
 		name := fmt.Sprintf("behind %d others", ahead)
 		clock.Set(t, 0)

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -89,7 +90,7 @@ func (f *foreign) args(op *driver.Op) []string {
 	c := op.Claim
 	owner, token := f.opts.Layout.owner(c.ID), tokenText(c.Token)
 	if op.Kind == driver.OpRequest {
-		keep := max(f.opts.Keep, keepTTLs*c.TTL)
+		keep := max(cmp.Or(f.opts.Keep, longKeep), keepTTLs*c.TTL)
 		return []string{owner, token, msText(c.TTL), msText(keep), flag(c.Queue), flag(c.Detached)}
 	}
 	ttl := min(c.TTL, maxTTL)

@@ -7,7 +7,7 @@ import (
 
 // Scripts are sent without anything that is there for readers alone.
 func TestScriptsAreSentWithoutComments(t *testing.T) {
-	s := loadScripts(Options{})
+	s := loadScripts(Options{}, retention{})
 	for name, script := range map[string]script{
 		"request": s.request, "release": s.release, "batch": s.batch, "propose": s.propose, "queue": s.queue,
 	} {

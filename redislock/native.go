@@ -11,6 +11,7 @@ import (
 type native struct {
 	conn     Conn
 	opts     Options
+	keep     retention
 	scripts  scripts
 	keys     *keyspace
 	listener *listener
@@ -30,7 +31,10 @@ var (
 // its abilities would not show through one that waits for moving slots, and its own subscriptions are renewed anyway.
 func newNative(conn Conn, opts Options) *native {
 	open, end := context.WithCancel(context.Background())
-	d := &native{conn: conn, opts: opts, scripts: loadScripts(opts), keys: newKeyspace(opts), end: end}
+	keep := opts.retention(conn.Cluster())
+	d := &native{
+		conn: conn, opts: opts, keep: keep, scripts: loadScripts(opts, keep), keys: newKeyspace(opts), end: end,
+	}
 	d.listener = newListener(conn, opts.channelPrefix(), d.keys.of, rand.Text())
 	d.listener.doubts = opts.Replicas > 0
 	if conn.Cluster() {

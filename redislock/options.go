@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"time"
@@ -15,9 +16,11 @@ type Options struct {
 	Prefix string
 	// NoPrefix makes the name of a lock its key, to share locks with other clients.
 	NoPrefix bool
-	// Keep is how long the last token of a lock is remembered after its last use: an hour if zero, and never less than
-	// eight times the TTL of its claims. It matters only if the server's clock is set back, because tokens grow with
-	// the clock.
+	// Keep is how long a lock that nobody uses is remembered: which claims of it have ended, and its last token. It is
+	// never less than eight times the TTL of its claims. If it is zero, that is ten minutes where the server remembers
+	// the last token of all locks, so that tokens grow whatever becomes of its clock; and an hour where it does not: in
+	// a cluster, on Redlock, without a prefix, in the layouts of other libraries, and where the user may not write that
+	// key. There Keep is also for how long tokens grow though the clock is set back.
 	Keep time.Duration
 	// Replicas is how many replicas must confirm a grant by WAIT before it counts. A grant that they do not confirm is
 	// released, and a renewal that they do not confirm extends nothing. Zero means none. Replicas make it unlikely that
@@ -40,9 +43,10 @@ type Options struct {
 const format = 1
 
 const (
-	defaultKeep = time.Hour
-	minKeep     = time.Minute
-	keepTTLs    = 8
+	shortKeep = 10 * time.Minute // where the server remembers the last token of all locks
+	longKeep  = time.Hour
+	minKeep   = time.Minute
+	keepTTLs  = 8
 
 	defaultReplicasWithin = time.Second
 )
@@ -72,10 +76,24 @@ func (o *Options) orDefault() (Options, error) {
 	if opts.Prefix == "" && !opts.NoPrefix && opts.Layout == Native {
 		opts.Prefix = defaultPrefix
 	}
-	if opts.Keep == 0 {
-		opts.Keep = defaultKeep
-	}
 	return opts, nil
+}
+
+// retention is for how long a driver remembers locks that nobody uses, and the key of the last token of all locks; ""
+// for none.
+type retention struct {
+	usual, apart time.Duration // with the last token of all locks, and without
+	lastToken    string
+}
+
+// retention chooses it. The keys of a cluster are on several servers, and a key of ours without a prefix might be that
+// of a lock.
+func (o *Options) retention(cluster bool) retention {
+	r := retention{cmp.Or(o.Keep, longKeep), cmp.Or(o.Keep, longKeep), ""}
+	if !cluster && !o.NoPrefix && o.Layout == Native {
+		r.usual, r.lastToken = cmp.Or(o.Keep, shortKeep), o.Prefix+"last-token"
+	}
+	return r
 }
 
 // channelPrefix is what the names of the clients' channels begin with.

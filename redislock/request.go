@@ -92,7 +92,7 @@ func (d *native) answered(c driver.Claim, values []string) (driver.Status, error
 // appendKeep adds for how many ms the claims of a lock must outlive their last use, where that is longer than what
 // the script has.
 func (d *native) appendKeep(args []string, ttl int64) []string {
-	if long := keepTTLs * ttl; long > d.opts.Keep.Milliseconds() {
+	if long := keepTTLs * ttl; long > d.keep.usual.Milliseconds() {
 		return append(args, strconv.FormatInt(long, 10))
 	}
 	return args

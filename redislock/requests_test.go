@@ -48,7 +48,7 @@ func TestVoteAloneCost(t *testing.T) {
 	srv := servers.Redis(t)
 	d := openAt(t, srv.Addr, "")
 	const cycles = 20
-	c := claim("jobs", long)
+	c := claim("jobs", time.Minute)
 	c.ID, c.Queue = driver.NewID(), false
 	cycle := func(withToken bool) {
 		t.Helper()

@@ -42,8 +42,25 @@ const budget = 100
 
 // wording is what the texts of scripts depend on.
 type wording struct {
-	keep     int64 // ms
+	retention
 	channels string
+}
+
+// lastToken is how scripts name the key of the last token.
+func (w wording) lastTokenKey() string {
+	if w.retention.lastToken == "" {
+		return "false"
+	}
+	return quote(w.retention.lastToken)
+}
+
+// margin is by how many µs the expiry of claims that are kept for longer is due sooner: a script that keeps them for less
+// puts it off by no more.
+func (w wording) margin() int64 {
+	if w.usual == w.apart {
+		return 0
+	}
+	return w.usual.Microseconds() / 2
 }
 
 // recent has the scripts that were made last. Drivers with the same options, like those of a quorum, share them: to
@@ -55,8 +72,8 @@ var recent struct {
 }
 
 // loadScripts makes the scripts of a driver, or takes those that were made last.
-func loadScripts(opts Options) scripts {
-	of := wording{opts.Keep.Milliseconds(), opts.channelPrefix()}
+func loadScripts(opts Options, keep retention) scripts {
+	of := wording{keep, opts.channelPrefix()}
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
 	if recent.of != of {

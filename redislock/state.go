@@ -57,7 +57,10 @@ func words(numbers map[string]int) []string {
 func (w wording) constants() *strings.Replacer {
 	return strings.NewReplacer(append(places(),
 		"FORMAT", strconv.Itoa(format),
-		"KEEP", strconv.FormatInt(w.keep, 10),
+		"LAST_TOKEN", w.lastTokenKey(),
+		"KEEP_APART", strconv.FormatInt(w.apart.Milliseconds(), 10),
+		"KEEP", strconv.FormatInt(w.usual.Milliseconds(), 10),
+		"MARGIN", strconv.FormatInt(w.margin(), 10),
 		"CHANNELS", quote(w.channels),
 	)...)
 }

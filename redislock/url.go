@@ -52,7 +52,7 @@ func parseURL(u *url.URL) (target, Options, error) {
 	}
 	t.passfile = p.String("passfile", "")
 	misplaced := cmp.Or(t.parsePlace(u, p), t.checkPassfile())
-	if err := cmp.Or(p.Err(), misplaced, t.checkTimes(opts)); err != nil {
+	if err := cmp.Or(p.Err(), misplaced, t.checkTimes(opts, u.Query().Has("keep"))); err != nil {
 		return t, opts, err
 	}
 	t.flows.blocks, t.flows.connect = opts.blocking(), t.connectTimeout
@@ -71,18 +71,18 @@ func parseOptions(p *driver.Params) Options {
 		Layout:         layout,
 		Prefix:         prefix,
 		NoPrefix:       prefix == "",
-		Keep:           p.Duration("keep", defaultKeep),
+		Keep:           p.Duration("keep", 0),
 		Replicas:       p.Int("replicas", 0),
 		ReplicasWithin: p.Duration("replicaswithin", defaultReplicasWithin),
 	}
 }
 
 // checkTimes refuses times of zero: in a URL somebody chose them, while in [Options] they stand for the defaults.
-func (t target) checkTimes(opts Options) error {
+func (t target) checkTimes(opts Options, keepGiven bool) error {
 	switch {
 	case opts.ReplicasWithin == 0:
 		return errors.New("parameter replicaswithin: it should be 1ms or more")
-	case opts.Keep < minKeep:
+	case keepGiven && opts.Keep < minKeep:
 		return fmt.Errorf("parameter keep: it should be %v or more", minKeep)
 	case t.connectTimeout <= 0:
 		return errors.New("parameter connecttimeout: it should be 1ms or more")

@@ -136,7 +136,7 @@ func TestCertificateIsReadAnew(t *testing.T) {
 // What is remembered of a lock that nobody uses is kept for as long as the URL says.
 func TestKeepInURL(t *testing.T) {
 	srv := servers.Redis(t)
-	for params, most := range map[string]int{"": 3_600_000, "?keep=2m": 120_000, "?keep=3h": 3 * 3_600_000} {
+	for params, most := range map[string]int{"": 600_000, "?keep=2m": 120_000, "?keep=3h": 3 * 3_600_000} {
 		srv.RedisCommand(t, "FLUSHALL")
 		d := openAt(t, srv.Addr, params)
 		release(t, d, acquire(t, d, claim("jobs", time.Second)))

@@ -49,9 +49,12 @@ func readURL(raw string) (at target, opts Options, ok bool) {
 // written is a URL that says all that a target and options can say.
 func (t target) written(o Options) string {
 	q := url.Values{
-		"layout": {string(o.Layout)}, "prefix": {o.Prefix}, "keep": {o.Keep.String()},
+		"layout": {string(o.Layout)}, "prefix": {o.Prefix},
 		"replicas": {strconv.Itoa(o.Replicas)}, "replicaswithin": {o.ReplicasWithin.String()},
 		"connecttimeout": {t.connectTimeout.String()},
+	}
+	if o.Keep > 0 {
+		q.Set("keep", o.Keep.String())
 	}
 	u := url.URL{Scheme: t.scheme, Host: strings.Join(t.hosts, ","), Path: "/" + strconv.Itoa(t.db)}
 	if t.user != "" || t.password != "" {

@@ -49,7 +49,7 @@ func (d *native) settingValue(c driver.Claim, v driver.Value) (o operation, err 
 		keys:   append(k.all()[:keysOfLock:keysOfLock], k.value),
 		args: []string{
 			c.ID, tokenText(c.Token), wide(v.Token), wide(uint64(max(v.Set.UnixMicro(), 0))), v.Text,
-			msText(max(d.opts.Keep, keepTTLs*c.TTL)),
+			msText(max(d.keep.usual, keepTTLs*c.TTL)),
 		},
 	}, nil
 }

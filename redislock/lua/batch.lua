@@ -11,6 +11,7 @@
 local call = redis.call
 
 --include as_text.lua
+--include above_all.lua
 --include grant_alone.lua
 --include release_alone.lua
 --include renew_alone.lua

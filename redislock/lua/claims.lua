@@ -13,9 +13,11 @@
 --       'FORMAT q LAST REFRESH COUNT GRANTED SUM NEXT TILL HELD LIMITS WATCHERS'   the claims are in keys 2 to 4
 -- Claim 'FORMAT w|g|v TOKEN DEADLINE SINCE ABOUT'    waiting, granted, revoked
 -- ABOUT 'WEIGHT LIMIT TTL CHANNEL FLAGS LENGTH:OWNER VALUE'
--- These words are replaced when the script is loaded: FORMAT (the number of the format),
--- KEEP (for how many ms the claims outlive their last use), CHANNELS (what the names of channels begin with), and the
--- places of state.go: KIND_AT, TOKEN_AT, TOKEN_END, REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
+-- These words are replaced when the script is loaded: FORMAT (the number of the format), LAST_TOKEN (a key, or false,
+-- see above_all.lua), KEEP and KEEP_APART (for how many ms the claims outlive their last use, with that key and
+-- without), MARGIN (how much sooner, in µs, the expiry is due where the script is one of those that keep for longer),
+-- CHANNELS (what the names of channels begin with), and the places of state.go: KIND_AT, TOKEN_AT, TOKEN_END,
+-- REFRESH_AT, REFRESH_END, ID_AT, SERIES_END, NUMBER_AT and MS_END.
 --
 -- Times are ms, which '..' prints exactly. LAST, TOKEN and REFRESH (when the keys' expiry is to be set again, half of
 -- KEEP before they expire) are µs, which it does not: they are printed with 16 digits, always. RENEWED has 13. So the
@@ -207,9 +209,12 @@ local function notify()
   q.watchers = {}
 end
 
+-- lifetime is for how many ms the keys outlive what is done now.
+local function lifetime() return math.max(keep or 0, apart and KEEP_APART or KEEP) end
+
 -- outlive sets the expiry of the keys, of all together, where that is due. It shortens none.
 local function outlive(due)
-  local till = now + (keep or KEEP)
+  local till = now + lifetime()
   if not state then
     call('PEXPIREAT', CLAIMS, till)
   elseif due then
@@ -223,13 +228,16 @@ local function outlive(due)
 end
 
 -- is_due reports whether the keys might expire before a claim does, or have to expire together anew. Whoever set
--- their expiry may have another KEEP, so nothing but the time until q.refresh is sure.
-local function is_due() return keep or q.fresh or math.max(now, q.latest) * 1000 >= q.refresh end
+-- their expiry may have kept them for less, so nothing but the time until q.refresh is sure.
+local function is_due()
+  local margin = apart and MARGIN or 0
+  return keep or q.fresh or math.max(now, q.latest) * 1000 + margin >= q.refresh
+end
 
 local function save()
   if q.changed then notify() end
   local due = is_due()
-  if due then q.refresh = micros + KEEP * 500 end
+  if due then q.refresh = micros + (apart and KEEP_APART or KEEP) * 500 end
   if q.count == 0 and next(q.watchers) == nil then
     call('HSET', CLAIMS, '~', 'FORMAT i ' .. digits(q.last) .. ' ' .. digits(q.refresh))
   else
@@ -409,9 +417,6 @@ local function renew(id, c, asked)
   c.ttl, c.deadline = asked.ttl, now + asked.ttl
   c.rest = string.sub(asked.rest, 1, 1) .. string.sub(c.rest, 2)
 end
-
--- next_token is greater than all before it, even when the clock was set back.
-local function next_token() return math.max(q.last + 1, micros) end
 
 -- blocked is the time in ms until whatever blocks the next in line expires. Other clients' locks are looked at every
 -- second: they do not tell when they end.

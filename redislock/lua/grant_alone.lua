@@ -1,9 +1,9 @@
 -- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It is what
 -- most requests come to, so it makes few calls and reads the state at the places that state.go gives names to: field
 -- '~' of the claims, the state, is the whole queue then, and is not there yet or says which claim was released last.
--- Who includes this file has set call. micros is the time as_text, and the token too, unless the caller chose another
--- time for that: RENEWED is when the claim was granted then.
-local function grant_alone(KEY, CLAIMS, state, micros, token, id, kind, ttl, about)
+-- Who includes this file has included above_all.lua. micros is the time as_text, and the token too, unless the caller
+-- chose another time for that: RENEWED is when the claim was granted then.
+local function grant_alone(KEY, CLAIMS, state, micros, token, id, kind, ttl, about, keep)
   local free, refresh = not state, ''
   if state and string.sub(state, 1, TOKEN_AT - 1) == 'FORMAT i '
     and string.sub(state, TOKEN_AT, TOKEN_END) < token then -- else the clock was set back, or the choice is a bad one
@@ -21,11 +21,19 @@ local function grant_alone(KEY, CLAIMS, state, micros, token, id, kind, ttl, abo
     end
   end
   if not free or not call('SET', KEY, kind == 'h' and id or '~shared', 'NX', 'PX', ttl) then return nil end
-  local due = (tonumber(refresh) or 0) <= micros + ttl * 1000 -- whoever set it may have another KEEP
-  if due then refresh = string.format('%016.0f', micros + KEEP * 500) end
+  local long = is_apart or token ~= micros
+  if not long then
+    token = above_all(token)
+    long = is_apart
+  end
+  local lifetime, margin = KEEP, ttl * 1000
+  if long then lifetime, margin = KEEP_APART, math.max(margin, MARGIN) end
+  local due = keep or (tonumber(refresh) or 0) <= micros + margin -- whoever set it may have kept the claims for less
+  if due then refresh = string.format('%016.0f', micros + lifetime * 500) end
+  if keep then lifetime = math.max(lifetime, keep) end
   local renewed = token == micros and '0000000000000' or string.sub(micros, 1, MS_END)
   call('HSET', CLAIMS, '~',
     'FORMAT ' .. kind .. ' ' .. token .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. about)
-  if not state then call('PEXPIRE', CLAIMS, KEEP) elseif due then call('PEXPIRE', CLAIMS, KEEP, 'GT') end
+  if not state then call('PEXPIRE', CLAIMS, lifetime) elseif due then call('PEXPIRE', CLAIMS, lifetime, 'GT') end
   return 'g ' .. token .. ' 0 0'
 end

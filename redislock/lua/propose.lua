@@ -10,6 +10,7 @@ local id, token, keep = ARGV[1], ARGV[2], ARGV[7]
 local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
 --include as_text.lua
+--include above_all.lua
 --include grant_alone.lua
 local micros = as_text(clock)
 
@@ -23,8 +24,8 @@ end
 if tonumber(token) > micros + ARGV[6] then return reply('future') end
 
 -- The token tells since when the claim has the lock, so it must be a time.
-if not keep and #token == #micros then
-  local granted = grant_alone(KEY, CLAIMS, state, micros, token, id, ARGV[5], ARGV[3], ARGV[4])
+if #token == #micros then
+  local granted = grant_alone(KEY, CLAIMS, state, micros, token, id, ARGV[5], ARGV[3], ARGV[4], keep)
   if granted then return reply(granted) end
 end
 
@@ -45,6 +46,7 @@ end
 return whole(function()
   --include claims.lua
   load()
+  apart = true
   settle(ARGV[3] + 0)
   local c, mark = find(id)
   if mark then

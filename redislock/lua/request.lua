@@ -12,17 +12,18 @@ local first = token == 'h' or token == 's'
 local state = call('HGET', CLAIMS, '~')
 local clock = call('TIME')
 --include as_text.lua
+--include above_all.lua
 --include grant_alone.lua
 --include renew_alone.lua
 local micros = as_text(clock)
 
-if first and not keep then
-  local granted = grant_alone(KEY, CLAIMS, state, micros, micros, id, token, ARGV[3], ARGV[4])
+if first then
+  local granted = grant_alone(KEY, CLAIMS, state, micros, micros, id, token, ARGV[3], ARGV[4], keep)
   if granted then return granted end
 end
 
-if not first and not keep then
-  local renewed = renew_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4])
+if not first then
+  local renewed = renew_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4], keep)
   if renewed then return renewed end
 end
 
@@ -61,6 +62,10 @@ return whole(function()
     return answer(id, c, left(c))
   elseif c then
     renew(id, c, asked)
+    if is_due() then
+      above_all(c.token)
+      apart = is_apart
+    end
     -- Who queued it is told, or who goes on with one that is left alone.
     if c.channel == '-' or is_detached(asked) and asked.channel ~= '-' then c.channel = asked.channel end
     write(id, c)
@@ -69,7 +74,9 @@ return whole(function()
       q.taken = true
     end
   elseif waits or budget > 0 and q.granted == q.count and fits(asked) then -- without a budget nothing would grant it
-    add(id, asked, next_token())
+    local token = above_all(digits(math.max(q.last + 1, micros)))
+    apart = is_apart
+    add(id, asked, tonumber(token))
     grant(id)
     c = find(id)
   else

@@ -18,6 +18,7 @@ local micros = clock[1] * 1000000 + clock[2]
 local value = call('GET', KEY) -- before anything is written: it fails when KEY is not a string
 local foreign                  -- the value, when it is another client's
 local q                        -- the state
+local apart = false            -- whether LAST_TOKEN may not have the tokens of the lock, see above_all.lua
 local mail = {}                -- what is told when all is written: address and message of each
 local last_lost = 0            -- the greatest token in what was thrown away
 
