@@ -1,6 +1,7 @@
 package redislock_test
 
 import (
+	"fmt"
 	"strconv"
 	"sync"
 	"testing"
@@ -134,5 +135,37 @@ func TestTokensWithoutTheLastOfAll(t *testing.T) {
 			release(t, d, next)
 			kept("used in a queue")
 		})
+	}
+}
+
+// A lock that is held for long is remembered as well as one that is new, also behind others.
+func TestLocksAreRememberedWhileTheyAreHeld(t *testing.T) {
+	const ttl = 70 * time.Second // not so long that a claim says for how long it wants to be remembered
+	for user, least := range map[string]time.Duration{"": 5 * time.Minute, "u:p@": 30 * time.Minute} {
+		for _, holders := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%q, held %d times", user, holders), func(t *testing.T) {
+				t.Parallel()
+				clock := servers.NewClock(t)
+				srv := servers.RedisAt(t, clock)
+				srv.RedisCommand(t, "ACL", "SETUSER", "u", "on", ">p", "~holdfast:{*", "&*", "+@all")
+				d := openURL(t, "redis://"+user+srv.Addr)
+				held := make([]driver.Claim, holders)
+				for i := range held {
+					c := claim("jobs", ttl)
+					c.Weight, c.Limit = 1, int64(holders)
+					held[i] = acquire(t, d, c)
+				}
+				for ahead := time.Minute; ahead < 90*time.Minute; ahead += time.Minute {
+					clock.Set(t, ahead)
+					for _, c := range held {
+						acquire(t, d, c)
+					}
+					left := number(t, srv.RedisCommand(t, "PTTL", "holdfast:{jobs}:claims"))
+					if left := time.Duration(left) * time.Millisecond; left < least {
+						t.Fatalf("after %v it is remembered for %v", ahead, left)
+					}
+				}
+			})
+		}
 	}
 }
