@@ -62,13 +62,13 @@ return whole(function()
     return answer(id, c, left(c))
   elseif c then
     renew(id, c, asked)
+    -- Who queued it is told, or who goes on with one that is left alone.
+    if c.channel == '-' or is_detached(asked) and asked.channel ~= '-' then c.channel = asked.channel end
+    write(id, c)
     if is_due() then
       above_all(c.token)
       apart = is_apart
     end
-    -- Who queued it is told, or who goes on with one that is left alone.
-    if c.channel == '-' or is_detached(asked) and asked.channel ~= '-' then c.channel = asked.channel end
-    write(id, c)
     if c.mark ~= 'w' then
       q.till = q.held == SHARED and math.max(q.till, c.deadline) or c.deadline
       q.taken = true
