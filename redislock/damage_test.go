@@ -78,7 +78,7 @@ func TestKeepsOfDifferentLength(t *testing.T) {
 			before = append(before, c)
 		}
 		held := mutex(name, "held")
-		held.TTL = 5 * time.Minute
+		held.TTL = 70 * time.Second
 		if ahead > 0 {
 			held = waiting(t, long, held)
 		}
@@ -88,7 +88,7 @@ func TestKeepsOfDifferentLength(t *testing.T) {
 			}
 		}
 		held = claimed.Acquire(t, long, held)
-		clock.Set(t, 2*time.Minute)
+		clock.Set(t, 65*time.Second)
 		if st, err := long.Request(t.Context(), held); err != nil || !st.Granted || st.Token != held.Token {
 			t.Errorf("%s: a renewal in time: %+v, %v", name, st, err)
 		}
