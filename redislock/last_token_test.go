@@ -92,7 +92,8 @@ func TestLastTokenIsTheGreatest(t *testing.T) {
 	clock.Set(t, 0)
 	for name, token := range together(t, d, "a", "b", "c") {
 		if token <= early || token > last() {
-			t.Errorf("%s has token %d; the one before was %d, and the last one is said to be %d", name, token, early, last())
+			t.Errorf("%s has token %d; the one before was %d, and the last one is said to be %d",
+				name, token, early, last())
 		}
 	}
 }

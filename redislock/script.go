@@ -54,8 +54,8 @@ func (w wording) lastTokenKey() string {
 	return quote(w.retention.lastToken)
 }
 
-// margin is by how many µs the expiry of claims that are kept for longer is due sooner: a script that keeps them for less
-// puts it off by no more.
+// margin is by how many µs the expiry of claims that are kept for longer is due sooner: a script that keeps them for
+// less puts it off by no more.
 func (w wording) margin() int64 {
 	if w.usual == w.apart {
 		return 0
