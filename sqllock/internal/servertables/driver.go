@@ -28,6 +28,7 @@ type Driver struct {
 	found       atomic.Int32 // how many locks in a row were free: see alone.go
 	following   following
 	followers   driver.Followers
+	lookout     driver.Lookout
 	sweeper     sweeper
 	alsoReap    AlsoReap
 	closing     sync.Once
@@ -74,7 +75,8 @@ func New(ctx context.Context, db *sql.DB, d *Dialect, s Settings) (driver.Driver
 
 		following: newFollowing(),
 	}
-	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.changed
+	l.followers.Wait, l.followers.Listen, l.followers.Changed = l.wait, l.listen, l.lookout.Changed
+	l.lookout.Digests, l.lookout.Pace = l.digests, watchPace
 	l.requests.must, l.requests.stay, l.renewals.stay = true, 1, 1
 	l.renewals.instead, l.bulk.instead, l.delayed.instead = l.requests, l.requests, l.requests
 	l.startSweeping()

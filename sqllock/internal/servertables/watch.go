@@ -2,26 +2,30 @@ package servertables
 
 import (
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
-	"github.com/holdfast-go/holdfast/sqllock/internal/server"
+	"github.com/holdfast-go/holdfast/driver"
 )
 
-// watchPause is how often changed looks: it has to look, because only the owners of claims are woken.
-const watchPause = 100 * time.Millisecond
+// watchPace is how often a client looks at the queues that it watches. It has to, because only the owners of claims are
+// woken.
+var watchPace = driver.Backoff{First: 10 * time.Millisecond, Most: 100 * time.Millisecond}
 
-// changed blocks until a queue has changed. It also notices claims that expire.
-func (d *Driver) changed(ctx context.Context, name string, begun func()) error {
-	return server.UntilChanged(ctx, watchPause, begun, func() ([3]int64, error) { return d.digest(ctx, name) })
-}
-
-// digest reads what changes with a queue, though not when claims are renewed.
-func (d *Driver) digest(ctx context.Context, name string) ([3]int64, error) {
-	read := func(scan func(...any) error) (g [3]int64, err error) {
+// digests reads what changes with each of these queues, though not when claims are renewed. It also shows claims that
+// expire.
+func (d *Driver) digests(ctx context.Context, names []string) ([]driver.Digest, error) {
+	written := make([]string, len(names))
+	for i, name := range names {
+		written[i] = hex.EncodeToString([]byte(name))
+	}
+	text, _ := json.Marshal(written) // of strings
+	read := func(scan func(...any) error) (g driver.Digest, err error) {
 		err = scan(&g[0], &g[1], &g[2])
 		return g, err
 	}
-	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([3]int64, error) {
-		return one(ctx, l.conn, "digest", read, []byte(name))
+	return run(ctx, d.requests, affinity{}, func(ctx context.Context, l *lane) ([]driver.Digest, error) {
+		return all(ctx, l.conn, "digest", read, string(text))
 	})
 }

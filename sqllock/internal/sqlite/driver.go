@@ -19,6 +19,7 @@ type Driver struct {
 	client    *client
 	notifier  notifier
 	followers driver.Followers
+	lookout   driver.Lookout
 	clock     string // what deadlines count from
 	traits    driver.Traits
 	keep      time.Duration
@@ -37,7 +38,8 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (driver.Driver, er
 	d := &Driver{clock: clock, keep: keep, traits: traits}
 	d.client = newClient(d.notifier.wake)
 	d.closed = sync.OnceValue(d.close)
-	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
+	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.lookout.Changed
+	d.lookout.Digests, d.lookout.Pace = d.digests, watchPace
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)
 	}

@@ -84,6 +84,7 @@ var use = []test{
 	{"wait sleeps", testWaitSleeps},
 	{"deleted by hand", testDeletedByHand},
 	{"room in the pool", long(testRoomInThePool)},
+	{"watched together", testWatchedTogether},
 	{"wake-ups", testWakeUps},
 	{"cascade", testCascade},
 	{"older waits later", testOlderWaitsLater},

@@ -1,11 +1,13 @@
--- Reads numbers that change with a queue, though not when claims are renewed. Takes the name, returns three numbers.
-CREATE PROCEDURE holdfast1_digest(p_name VARBINARY(1024)) SQL SECURITY INVOKER
+-- Reads numbers that change with queues, though not when claims are renewed. Takes a JSON array of names in hexadecimal. Returns
+-- three numbers for each, in their order.
+CREATE PROCEDURE holdfast1_digest(p_names LONGTEXT CHARACTER SET utf8mb4) SQL SECURITY INVOKER
 BEGIN
 	DECLARE v_now BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6));
-	SELECT COUNT(*), COALESCE(MAX(c.token), 0), CAST(COALESCE(SUM(c.marks), 0) AS SIGNED) FROM (
-		SELECT q.token, q.granted + 2 * q.revoked AS marks FROM holdfast_locks l STRAIGHT_JOIN holdfast_claims q
-		WHERE l.name = p_name AND q.name = p_name AND q.token > l.released AND q.deadline > v_now
-		UNION ALL
-		SELECT token, 1 FROM holdfast_locks WHERE name = p_name AND id <> '' AND deadline > v_now
-	) c;
+	SELECT COUNT(c.token) + COUNT(a.token), GREATEST(COALESCE(MAX(c.token), 0), COALESCE(MAX(a.token), 0)),
+		CAST(COALESCE(SUM(c.granted + 2 * c.revoked), 0) + COUNT(a.token) AS SIGNED)
+	FROM JSON_TABLE(p_names, '$[*]' COLUMNS (place FOR ORDINALITY, name VARCHAR(2048) PATH '$')) t
+	LEFT JOIN holdfast_locks l ON l.name = UNHEX(t.name)
+	LEFT JOIN holdfast_locks a ON a.name = l.name AND a.id <> '' AND a.deadline > v_now -- whose claim has it to itself
+	LEFT JOIN holdfast_claims c ON c.name = l.name AND c.token > l.released AND c.deadline > v_now
+	GROUP BY t.place ORDER BY t.place;
 END

@@ -1,0 +1,166 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/driver"
+)
+
+// A sightseer looks at queues, each of which has a digest, and counts its looks. It has no lock: one call of a Lookout
+// looks at a time, and tests change it only in a bubble that is at rest.
+type sightseer struct {
+	driver.Lookout
+	looks   int
+	digests map[string]driver.Digest
+	err     error
+}
+
+// pause is how long a sightseer rests after a look.
+const pause = time.Second
+
+func newSightseer() *sightseer {
+	s := &sightseer{digests: make(map[string]driver.Digest)}
+	s.Pace = driver.Backoff{First: pause, Most: pause, Draw: func(d time.Duration) time.Duration { return d }}
+	s.Digests = func(ctx context.Context, names []string) ([]driver.Digest, error) {
+		s.looks++
+		digests := make([]driver.Digest, len(names))
+		for i, name := range names {
+			digests[i] = s.digests[name]
+		}
+		return digests, s.err
+	}
+	return s
+}
+
+// A told is what is known of a watch.
+type told struct {
+	began, ended bool
+	err          error
+}
+
+// watch watches a queue in the background.
+func (s *sightseer) watch(ctx context.Context, name string) *told {
+	w := new(told)
+	go func() {
+		w.err = s.Changed(ctx, name, func() { w.began = true })
+		w.ended = true
+	}()
+	return w
+}
+
+// However many queues are watched, they are looked at in one step in each pause, also when the call has ended that
+// looked for the others; and when there are none any more, nothing looks.
+func TestLookoutLooksOnceInAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSightseer()
+		ctx, cancel := context.WithCancel(t.Context())
+		var watches []*told
+		for i := range 100 {
+			watches = append(watches, s.watch(ctx, fmt.Sprint(i)))
+			synctest.Wait()
+			if !watches[i].began {
+				t.Fatalf("the watch of queue %d has not begun", i)
+			}
+		}
+		for i, w := range watches[:90] { // the first looks for all others
+			before := s.looks
+			s.digests[fmt.Sprint(i)] = driver.Digest{1, 2, 3}
+			time.Sleep(pause + 1)
+			synctest.Wait()
+			if !w.ended || w.err != nil || watches[i+1].ended {
+				t.Fatalf("queue %d has changed: %+v, and the next: %+v", i, w, watches[i+1])
+			}
+			if looks := s.looks - before; looks > 1 {
+				t.Fatalf("%d looks in a pause", looks)
+			}
+		}
+		cancel()
+		synctest.Wait()
+		before := s.looks
+		time.Sleep(10 * pause)
+		if looks := s.looks - before; looks > 0 {
+			t.Errorf("%d looks while nobody watches", looks)
+		}
+	})
+}
+
+// The call that looks for the others may be given up while it reads: then another one reads for them.
+func TestLookoutGoesOnWhenOneGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSightseer()
+		look := s.Digests
+		hasty, cancel := context.WithCancel(t.Context())
+		s.Digests = func(ctx context.Context, names []string) ([]driver.Digest, error) {
+			if hasty.Err() == nil {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return look(ctx, names)
+		}
+		first := s.watch(hasty, "m")
+		synctest.Wait()
+		second := s.watch(t.Context(), "m")
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if !errors.Is(first.err, context.Canceled) || first.began || !second.began {
+			t.Errorf("the one that gave up: %+v, the other: %+v", first, second)
+		}
+	})
+}
+
+// An error ends all watches that wanted to know, and later ones begin anew.
+func TestLookoutFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSightseer()
+		a, b := s.watch(t.Context(), "a"), s.watch(t.Context(), "b")
+		synctest.Wait()
+		s.err = errors.New("no server")
+		time.Sleep(pause + 1)
+		synctest.Wait()
+		late := s.watch(t.Context(), "late")
+		synctest.Wait()
+		for _, w := range []*told{a, b, late} {
+			if !w.ended || w.err != s.err {
+				t.Errorf("a watch: %+v, want the error", w)
+			}
+		}
+		s.err = nil
+		again := s.watch(t.Context(), "a")
+		synctest.Wait()
+		if !again.began || again.ended {
+			t.Errorf("after the error: %+v", again)
+		}
+	})
+}
+
+// Where queues change often they are looked at more often than where nothing happens.
+func TestLookoutHurriesAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSightseer()
+		s.Pace.First = pause / 100
+		w := s.watch(t.Context(), "m")
+		time.Sleep(100 * pause)
+		quiet := s.looks
+		if quiet > 110 {
+			t.Errorf("%d looks in 100 pauses", quiet)
+		}
+		for range 100 {
+			s.digests["m"] = driver.Digest{0, 0, s.digests["m"][2] + 1}
+			for !w.ended {
+				time.Sleep(pause / 100)
+				synctest.Wait()
+			}
+			w = s.watch(t.Context(), "m")
+			synctest.Wait()
+		}
+		if s.looks > quiet+210 { // one for each change, and one for the watch after it
+			t.Errorf("%d looks for 100 changes", s.looks-quiet)
+		}
+	})
+}
