@@ -11,9 +11,9 @@ import (
 // WithReuse keeps an exclusive lock with its client after a Release, so that the next Lock or TryLock of that client
 // takes it without a round trip, with a greater token. The client gives the lock back as soon as it learns that
 // somebody else queues for it, and at the latest d after the first Release since the backend granted it. It is told at
-// once, but in a file it looks every 25 to 50 ms, and on a database after 10 ms where others have just come, and
-// otherwise every 50 to 100 ms, for all locks that it keeps in one statement. So a lock that one client takes again and
-// again costs little while nobody else wants it. The default is 0: each Release gives the lock back.
+// once, but on a database it looks: after 10 ms where others have just come, and otherwise every 50 to 100 ms, for all
+// locks that it keeps in one statement. So a lock that one client takes again and again costs little while nobody else
+// wants it. The default is 0: each Release gives the lock back.
 //
 // It does not help where other clients want the lock as often, or where most names are used once: each lock that is
 // kept costs one more request and a watch. Until the lock is given back it is taken for everybody else: a TryLock of

@@ -53,6 +53,17 @@ func (l *Lookout) Changed(ctx context.Context, name string, begun func()) error 
 	}
 }
 
+// Told ends the watches of a queue that has changed, for engines that can tell of some changes.
+func (l *Lookout) Told(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.watches {
+		if w.name == name {
+			w.end(nil)
+		}
+	}
+}
+
 // add adds a watch, and asks for its first digest.
 func (l *Lookout) add(w *polledWatch) {
 	l.mu.Lock()

@@ -111,6 +111,7 @@ func TestLookoutGoesOnWhenOneGivesUp(t *testing.T) {
 		if !errors.Is(first.err, context.Canceled) || first.began || !second.began {
 			t.Errorf("the one that gave up: %+v, the other: %+v", first, second)
 		}
+		s.Told("m")
 	})
 }
 
@@ -136,6 +137,7 @@ func TestLookoutFails(t *testing.T) {
 		if !again.began || again.ended {
 			t.Errorf("after the error: %+v", again)
 		}
+		s.Told("a")
 	})
 }
 
@@ -162,5 +164,21 @@ func TestLookoutHurriesAfterAChange(t *testing.T) {
 		if s.looks > quiet+210 { // one for each change, and one for the watch after it
 			t.Errorf("%d looks for 100 changes", s.looks-quiet)
 		}
+		s.Told("m")
+	})
+}
+
+// Whoever watches a queue of which the engine tells a change need not wait for the next look, and others do not learn.
+func TestLookoutIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSightseer()
+		other, w := s.watch(t.Context(), "other"), s.watch(t.Context(), "m")
+		synctest.Wait()
+		s.Told("m")
+		synctest.Wait()
+		if !w.ended || w.err != nil || other.ended {
+			t.Errorf("told: %+v, the other: %+v", w, other)
+		}
+		s.Told("other")
 	})
 }

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
+	"github.com/holdfast-go/holdfast/internal/pace"
 	"github.com/holdfast-go/holdfast/sqllock"
 )
 
@@ -36,6 +38,40 @@ func TestWatchedTogether(t *testing.T) {
 	driver.Sleep(t.Context(), 300*time.Millisecond)
 	if looks := begun.Load() - before; looks > 1 { // one was under way
 		t.Errorf("%d transactions while nobody watches", looks)
+	}
+}
+
+// A client that watches the queue behind its own claim is told at once when a claim waits there.
+func TestHolderIsToldOfTheNext(t *testing.T) {
+	pace.Run(t, "requests", holderIsToldOfTheNext)
+}
+
+func holderIsToldOfTheNext(t *pace.T) {
+	t.Margin(25 * time.Millisecond)
+	path := newFile(t)
+	holder, other := openRaw(t, openSQL(t, path)), open(t, path)
+	told := make(chan driver.Event, 100)
+	holder.Subscribe(func(e driver.Event) { told <- e })
+	var took []time.Duration
+	for i := range 20 {
+		name := fmt.Sprint("m", i)
+		var st driver.Result
+		holder.Do(t.Context(), []driver.Op{{Kind: driver.OpRequest, Claim: mutex(name)}},
+			func(_ int, r driver.Result) { st = r })
+		if !st.Status.Granted {
+			t.Fatalf("a free lock: %+v", st)
+		}
+		watch(t, holder, name)
+		began := time.Now()
+		request(t, other, mutex(name), false)
+		if e := <-told; e.Name != name || e.ID != "" {
+			t.Fatalf("told %+v", e)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	if quick := took[len(took)/4]; quick > t.Scaled(25*time.Millisecond) {
+		t.Errorf("a quarter of the claims were told after up to %v, the rest later", quick)
 	}
 }
 

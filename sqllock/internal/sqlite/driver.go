@@ -38,7 +38,7 @@ func New(ctx context.Context, db *sql.DB, keep time.Duration) (driver.Driver, er
 	d := &Driver{clock: clock, keep: keep, traits: traits}
 	d.client = newClient(d.notifier.wake)
 	d.closed = sync.OnceValue(d.close)
-	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.lookout.Changed
+	d.followers.Wait, d.followers.Listen, d.followers.Changed = d.wait, d.listen, d.changed
 	d.lookout.Digests, d.lookout.Pace = d.digests, watchPace
 	if d.conn, err = openConnection(ctx, db); err != nil {
 		return nil, explain(err)

@@ -67,6 +67,9 @@ func (t *tx) enqueue(c driver.Claim) (driver.Status, error) {
 		f.hold(r)
 	case f.next == nil:
 		f.next = &r
+		if len(f.granted) == 1 { // its client may keep the lock for itself as long as nobody else wants it
+			t.wakeups = append(t.wakeups, wakeup{f.granted[0].client, queueOf(c.Name)})
+		}
 	default:
 		return driver.Status{Token: r.Token, TTL: r.TTL}, nil
 	}
