@@ -50,7 +50,7 @@ const many = 64
 // rounds says how often each case is repeated. Requests are counted once: they do not vary.
 type rounds struct{ uncontended, distinct, long, herd, handoff int }
 
-// full takes about a quarter of an hour on two cores, on all engines together.
+// full takes about an hour on two cores, on all engines together.
 var full = sizes{
 	cycles:     1000,
 	long:       10000,

@@ -20,7 +20,8 @@ func onRedlock(s sizes) plan {
 	if s.most() > crowd {
 		s.waiting = []int{1, 8, crowd} // each client has connections to five servers
 	}
-	s.names /= 10 // each goes to five servers
+	s.names /= 10                 // each goes to five servers
+	s.goroutines = []int{8, many} // with more, cycles take longer than the TTL on a machine that does other work
 	s.line.Hold = 5 * time.Millisecond
 	return plan{name: "redlock", start: engine.Redlock, cast: contender.OnRedlock(), stages: redlockStages,
 		targets: redlockTargets, sizes: s}

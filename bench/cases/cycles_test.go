@@ -99,16 +99,21 @@ func TestClientsHaveANameEach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := make(map[string]int)
+		pairs := make(map[use]bool)
 		for _, u := range w.cycles[4:] { // each has opened its connections by one cycle
-			if client, known := of[u.name]; known && client != u.client {
-				t.Fatalf("clients %d and %d used one name", client, u.client)
-			}
-			of[u.name] = u.client
+			pairs[u] = true
+		}
+		clients, names := make(map[int]bool), make(map[string]bool)
+		for u := range pairs {
+			clients[u.client], names[u.name] = true, true
+		}
+		if len(pairs) != 4 || len(clients) != 4 || len(names) != 4 {
+			t.Errorf("%d clients used %d names in %d ways, want 4 with a name each",
+				len(clients), len(names), len(pairs))
 		}
 		// The n-th cycle takes n ms: 14 make 105 ms, and 46 make 1081.
-		if got := sample["clients.count"]; len(of) != 4 || got < 4*30 || got > 4*46 {
-			t.Errorf("%d clients did %v cycles in a second", len(of), got)
+		if got := sample["clients.count"]; got < 4*30 || got > 4*46 {
+			t.Errorf("4 clients did %v cycles in a second", got)
 		}
 	})
 }

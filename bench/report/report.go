@@ -110,8 +110,10 @@ func (r *Report) Row(key string) (Row, bool) {
 func (r *Report) Text(w io.Writer) {
 	r.measureGrid().text(w)
 	fmt.Fprintln(w)
-	r.targetGrid().text(w)
-	fmt.Fprintln(w)
+	if len(r.Verdicts) > 0 {
+		r.targetGrid().text(w)
+		fmt.Fprintln(w)
+	}
 	for _, f := range r.Facts {
 		fmt.Fprintf(w, "%s: %s\n", f.Name, f.Value)
 	}
@@ -128,8 +130,10 @@ func (r *Report) Markdown(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	r.measureGrid().markdown(w)
-	fmt.Fprintln(w)
-	r.targetGrid().markdown(w)
+	if len(r.Verdicts) > 0 {
+		fmt.Fprintln(w)
+		r.targetGrid().markdown(w)
+	}
 }
 
 // MarkdownBrief writes what differs from another run of the same contenders, which stands before it.
