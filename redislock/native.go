@@ -13,6 +13,7 @@ type native struct {
 	opts     Options
 	keep     retention
 	scripts  scripts
+	texts    texts
 	keys     *keyspace
 	listener *listener
 	server   *oneServer

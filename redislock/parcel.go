@@ -110,7 +110,7 @@ func (x *exchange) send(steps []step) {
 
 // sendAlone does the step of a batch that has one operation, which needs no parcel.
 func (x *exchange) sendAlone(s *step) {
-	values, err := s.script.run(x.ctx, x.conn, s.keys, s.args)
+	values, err := x.texts.run(x.ctx, s.script, x.conn, s.keys, s.args)
 	x.settle(s, values, err, nil)
 }
 
