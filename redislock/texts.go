@@ -39,8 +39,8 @@ func (t *texts) run(ctx context.Context, s *script, conn Conn, keys, args []stri
 	return values, explain(err)
 }
 
-// carry returns what the caller calls once it has sent the text and has an answer. It returns nil if another request has
-// carried the text since so many were answered; where one does so now, it waits for that, while ctx allows.
+// carry returns what the caller calls once it has sent the text and has an answer. It returns nil if another request
+// has carried the text since so many were answered; where one does so now, it waits for that, while ctx allows.
 func (t *texts) carry(ctx context.Context, text string, before int64) (done func()) {
 	t.mu.Lock()
 	underway := t.carried[text]
