@@ -77,20 +77,25 @@ func testLateCopies(t *testing.T, s Store) {
 	asItIs := func(*testing.T, *drivertest.Facade) {}
 	for _, since := range []struct {
 		name string
-		with func(name string)
+		with func(first driver.Claim)
 	}{
-		{"nobody", func(string) {}},
-		{"one alone", func(name string) { comeAndGo(t, other, asItIs, brief(name)) }},
-		{"one alone who leaves by a statement", func(name string) { comeAndGo(t, other, findFree, brief(name)) }},
-		{"a queue", func(name string) { comeAndGo(t, other, asItIs, brief(name), brief(name)) }},
-		{"its own client", func(name string) { comeAndGo(t, d, asItIs, brief(name)) }},
+		{"nobody", func(driver.Claim) {}},
+		{"one alone", func(c driver.Claim) { comeAndGo(t, other, asItIs, brief(c.Name)) }},
+		{"one alone who leaves by a statement", func(c driver.Claim) { comeAndGo(t, other, findFree, brief(c.Name)) }},
+		{"a queue", func(c driver.Claim) { comeAndGo(t, other, asItIs, brief(c.Name), brief(c.Name)) }},
+		{"its own client", func(c driver.Claim) { comeAndGo(t, d, asItIs, brief(c.Name)) }},
+		{"its own client, which leaves by a statement", func(c driver.Claim) {
+			next := brief(c.Name)
+			next.ID = driver.NextID(c.ID)
+			comeAndGo(t, d, findFree, next)
+		}},
 	} {
 		first := mutex(t.Name() + " " + since.name)
 		first.ID = driver.NewID()
 		first = request(t, d, first, true)
 		release(t, d, first)
-		since.with(first.Name)
-		since.with(first.Name)
+		since.with(first)
+		since.with(first)
 		driver.Sleep(t.Context(), 4*brief("").TTL) // until what they did is not remembered any more
 		release(t, d, first)                       // again
 		late := first
