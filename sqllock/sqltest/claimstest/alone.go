@@ -120,13 +120,14 @@ func testLateCopies(t *testing.T, s Store) {
 	}
 }
 
-// comeAndGo requests claims of one lock, one after the other, and then releases them, each after what is to be done
-// before that. They may expire meanwhile.
+// comeAndGo requests claims of one lock, one after the other, and then releases them. It does something before each
+// request, and before each release. The claims may expire meanwhile.
 func comeAndGo(
 	t *testing.T, d *drivertest.Facade, before func(*testing.T, *drivertest.Facade), claims ...driver.Claim,
 ) {
 	t.Helper()
 	for i := range claims {
+		before(t, d)
 		st, err := d.Request(t.Context(), claims[i])
 		if err != nil && !errors.Is(err, driver.ErrGone) {
 			t.Fatal(err)
