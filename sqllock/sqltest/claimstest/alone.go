@@ -96,8 +96,9 @@ func testLateCopies(t *testing.T, s Store) {
 		release(t, d, first)
 		since.with(first)
 		since.with(first)
-		driver.Sleep(t.Context(), 4*brief("").TTL)                                               // until what they did is not remembered any more
-		if err := d.Release(t.Context(), first); err != nil && !errors.Is(err, driver.ErrGone) { // again
+		driver.Sleep(t.Context(), 4*brief("").TTL) // until what they did is not remembered any more
+		err := d.Release(t.Context(), first)       // again
+		if err != nil && !errors.Is(err, driver.ErrGone) {
 			t.Fatal(err)
 		}
 		late := first
