@@ -55,10 +55,14 @@ func testAlone(t *testing.T, s Store) {
 		t.Errorf("Release of a claim that has expired: %v", err)
 	}
 
-	c = request(t, d, mutex(t.Name()+" token"), true)
+	c = mutex(t.Name() + " token")
+	c.ID = driver.NewID()
+	release(t, d, request(t, d, c, true))
+	c.ID = driver.NextID(c.ID)
+	findFree(t, d)
+	c = request(t, d, c, true)
 	strange := c
 	strange.Token++
-	findFree(t, d)
 	if err := d.Release(t.Context(), strange); !errors.Is(err, driver.ErrGone) {
 		t.Errorf("Release under another token: %v", err)
 	}
