@@ -245,7 +245,7 @@ func testReap(t *testing.T, s Store) {
 	used := mutex(t.Name() + " used")
 	release(t, d, request(t, d, used, true))
 	gone, left := mutex(t.Name()+" left"), mutex(t.Name()+" left")
-	left.TTL = 100 * time.Millisecond
+	left.TTL = 2 * time.Second // long enough for the release of the one before it
 	gone = request(t, d, gone, true)
 	request(t, d, left, false)
 	release(t, d, gone) // only noted, because one is queued behind it, who never asks again
