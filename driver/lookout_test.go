@@ -204,7 +204,7 @@ func TestLookoutHurriesAfterAChange(t *testing.T) {
 	})
 }
 
-// Whoever watches a queue of which the engine tells a change need not wait for the next look, and others do not learn.
+// A watch of a queue of which the engine tells a change does not wait for the next look, and ends no other.
 func TestLookoutIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSightseer()

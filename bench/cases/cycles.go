@@ -5,7 +5,7 @@ import (
 	"github.com/holdfast-go/holdfast/bench/stats"
 )
 
-// What is found about many cycles, added to the key of their case.
+// These are added to the key of a case with many cycles, one for each number that is found about them.
 const (
 	cycleP50   = ".p50"
 	cycleP99   = ".p99"

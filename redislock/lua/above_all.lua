@@ -3,7 +3,7 @@
 -- is remembered of it and the clock was set back. Locks that one script grants may get the same token.
 --
 -- is_apart says that there is no such key, as in a cluster, or that the server does not let this user write it. Then a
--- lock's own keys must remember its last token for longer. Who includes this file has set call.
+-- lock's own keys must remember its last token for longer. A file that includes this one has set call.
 local is_apart = not LAST_TOKEN
 local before, top -- the greatest token when this script began, and now; nil until a script asks for it
 local function above_all(token)

@@ -3,7 +3,7 @@
 --   field ID         'FORMAT r|e UNTIL TOKEN'         it was released, or ended otherwise; UNTIL is in ms
 --   field ~SERIES_   'FORMAT r|e UNTIL TOKEN NUMBER'  the same for the ID 'SERIES_NUMBER'; smaller numbers ended before
 --   field ~=ID       'FORMAT e UNTIL 0'               the claim may still live; its ID is barred until then at least
--- Who includes this file has set call, and CLAIMS, the key of the claims.
+-- A file that includes this one has set call, and CLAIMS, the key of the claims.
 
 -- place is the field of an ended claim, and its number if its ID is one of a series.
 local function place(id)

@@ -1,6 +1,6 @@
 -- renew_alone renews a claim that has its lock with nobody behind it, for no less than it had: nothing changes but when
--- it ends. It returns what request.lua does, or nil: field '~' of the claims, the state, is the whole queue then. Who
--- includes this file has included above_all.lua. micros is the time as_text.
+-- it ends. It returns what request.lua does, or nil: field '~' of the claims, the state, is the whole queue then. A
+-- file that includes this one has included above_all.lua. micros is the time as_text, keep that of request.lua, or nil.
 local function renew_alone(KEY, CLAIMS, state, micros, id, token, ttl, about, keep)
   if not state then return nil end
   local kind, has, refresh, holder, units, lives, channel, had, described = string.match(state,
