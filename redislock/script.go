@@ -46,7 +46,7 @@ type wording struct {
 	channels string
 }
 
-// lastToken is how scripts name the key of the last token.
+// lastTokenKey returns how scripts name the key of the last token.
 func (w wording) lastTokenKey() string {
 	if w.retention.lastToken == "" {
 		return "false"
@@ -109,18 +109,9 @@ func makeScripts(of wording) scripts {
 	}
 }
 
-// run runs the script on the keys of a lock: by its hash, and with its text if the server does not know it.
+// run runs the script on the keys of a lock, where few others learn at the same time that the server does not know it.
 func (s *script) run(ctx context.Context, conn Conn, keys, args []string) ([]string, error) {
-	cmd := Command{Head: s.head, Keys: keys, Tail: args}
-	values, err := conn.Do(ctx, cmd)
-	if isNoScript(err) {
-		if ctx.Err() != nil {
-			return nil, unsent(ctx.Err())
-		}
-		cmd.Head = s.full
-		values, err = conn.Do(ctx, cmd)
-	}
-	return values, explain(err)
+	return new(texts).run(ctx, s, conn, keys, args)
 }
 
 // runMany runs the script many times in one round trip. Runs of which the server did not know the script go again:

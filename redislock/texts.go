@@ -15,7 +15,7 @@ type texts struct {
 	carried map[string]chan struct{} // by text: closed when the request that carries it is answered
 }
 
-// run runs a script on the keys of a lock, as [script.run] does.
+// run runs a script on the keys of a lock: by its hash, and with its text if the server does not know it.
 func (t *texts) run(ctx context.Context, s *script, conn Conn, keys, args []string) ([]string, error) {
 	before := t.answered.Load()
 	cmd := Command{Head: s.head, Keys: keys, Tail: args}
