@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -116,6 +117,10 @@ func (e *exclusive) Do(ctx context.Context, ops []driver.Op, done func(int, driv
 // Operations that go alone and are counted in no lane are kept apart, too, if they are on one claim, also from those of
 // Go, and whoever gives up.
 func TestClaimsWithoutLanes(t *testing.T) {
+	synctest.Test(t, testClaimsWithoutLanes)
+}
+
+func testClaimsWithoutLanes(t *testing.T) {
 	e := &exclusive{}
 	s := New(e, nil)
 	var all sync.WaitGroup
@@ -143,6 +148,7 @@ func TestClaimsWithoutLanes(t *testing.T) {
 		})
 	}
 	all.Wait()
+	synctest.Wait() // for what was given up while it was under way
 	if n := e.wrong.Load(); n > 0 {
 		t.Errorf("%d operations began while another one on their claim was under way", n)
 	}
