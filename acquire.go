@@ -99,7 +99,7 @@ func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time
 		}
 	}()
 	before := l.client.inbox.mark()
-	r = l.requestOften(ctx, claim, patience, 0)
+	r = l.requestOften(ctx, claim, driver.TryFirst, patience, 0)
 	r.before = before
 	returned = true
 	return r
@@ -156,14 +156,15 @@ type reply struct {
 func (l *lock) request(
 	ctx context.Context, claim driver.Claim, patience time.Duration,
 ) (st driver.Status, sent instant, err error) {
-	r := l.requestOften(ctx, claim, patience, 0)
+	r := l.requestOften(ctx, claim, 0, patience, 0)
 	return r.Status, r.sent, r.err
 }
 
 // requestOften is request. It ends with patience, ctx or the client; where the backend did not answer until then, the
 // error matches ErrUnavailable and says since when it is silent: since that instant, or the beginning if it is zero.
+// try is that of the first attempt, until one was sent whose outcome is unknown.
 func (l *lock) requestOften(
-	ctx context.Context, claim driver.Claim, patience time.Duration, since instant,
+	ctx context.Context, claim driver.Claim, try driver.Try, patience time.Duration, since instant,
 ) (r reply) {
 	p, pace := patient(patience, claim.TTL), newPace()
 	r.sent, since = p.began, cmp.Or(since, p.began)
@@ -171,7 +172,7 @@ func (l *lock) requestOften(
 	var said error // by the server
 	for attempts := 1; ; attempts++ {
 		l.inquiry.begun(attempts, since, cmp.Or(said, r.err))
-		a := l.client.request(ctx, claim, p.limit(r.sent), r.sent)
+		a := l.client.request(ctx, claim, try, p.limit(r.sent), r.sent)
 		r.Status, r.err = a.Status, a.Err
 		if !isUnsent(a.Err) {
 			r.sent = instant(a.Sent)
@@ -191,14 +192,18 @@ func (l *lock) requestOften(
 		said = serverError(said, r.err)
 		if !isUnsent(r.err) {
 			r.lost++
+			try = 0
 		}
 		r.sent = now()
 	}
 }
 
 // request makes one attempt, which begins at an instant that has just been read.
-func (c *Client) request(ctx context.Context, claim driver.Claim, limit time.Duration, at instant) batch.Answer {
-	return c.sender.DoAt(ctx, driver.Op{Kind: driver.OpRequest, Claim: claim}, limit, time.Duration(at))
+func (c *Client) request(
+	ctx context.Context, claim driver.Claim, try driver.Try, limit time.Duration, at instant,
+) batch.Answer {
+	op := driver.Op{Kind: driver.OpRequest, Claim: claim, Try: try}
+	return c.sender.DoAt(ctx, op, limit, time.Duration(at))
 }
 
 // unsent is the error for a request that has not left the client, so that there is nothing to undo.

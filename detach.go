@@ -191,7 +191,7 @@ func (l *lock) resume(ctx context.Context, h handle, start time.Time) (*Lease, e
 	}
 	c.background.enter()
 	defer c.background.leave()
-	r := l.requestOften(ctx, claim, l.settings.patienceAtFirst(true), 0)
+	r := l.requestOften(ctx, claim, 0, l.settings.patienceAtFirst(true), 0)
 	switch {
 	case isGone(r.err), r.err == nil && !r.Granted:
 		return nil, &LostError{Name: l.name, Token: h.Token, Reason: LostGone, Err: r.err}

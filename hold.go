@@ -195,7 +195,7 @@ func (h *hold) giveBack(ctx context.Context, g *grant) error {
 			h.lock.client.undo(h.claim)
 		}
 	}()
-	err := h.lock.client.giveBack(ctx, h.claim, patience)
+	err := h.lock.client.giveBack(ctx, h.claim, h.validUntil(), patience)
 	given = err == nil || isGone(err)
 	return h.outcome(g, err)
 }
@@ -258,7 +258,7 @@ func (h *hold) surrender() *ending {
 		e.tell(h.lostBefore(g))
 		return e
 	}
-	h.lock.client.undoAndTell(h.claim, func(err error) { e.tell(h.outcome(g, err)) })
+	h.lock.client.undoAndTell(h.claim, h.validUntil(), func(err error) { e.tell(h.outcome(g, err)) })
 	h.lock.client.gates.left(h)
 	return e
 }

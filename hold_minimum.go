@@ -50,10 +50,10 @@ func (h *hold) leaveUntil(ctx context.Context, end instant) (unanswered bool, er
 	for pace := newPace(); ; unanswered = unanswered || !isUnsent(err) {
 		sent := now()
 		if claim.TTL = end.sub(sent); claim.TTL <= 0 {
-			return unanswered, c.giveBack(ctx, h.claim, giveUp.sub(sent))
+			return unanswered, c.giveBack(ctx, h.claim, 0, giveUp.sub(sent))
 		}
 		claim.TTL = max(claim.TTL, c.traits.MinTTL)
-		err = c.request(ctx, claim, attemptLimit(h.claim.TTL), sent).Err
+		err = c.request(ctx, claim, 0, attemptLimit(h.claim.TTL), sent).Err
 		if driver.IsAnswer(err) || now() > giveUp || pace.Pause(ctx) != nil {
 			return unanswered, err
 		}

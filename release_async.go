@@ -23,7 +23,7 @@ func (h *hold) giveBackLater(l *Lease) error {
 		l.tell(OpRelease, err)
 		return err
 	}
-	c.undoAndTell(h.claim, func(answer error) {
+	c.undoAndTell(h.claim, h.validUntil(), func(answer error) {
 		err := h.outcome(g, answer)
 		if err != nil {
 			c.warn(g.lock.settings.logger, "holdfast: releasing a lock in the background failed",

@@ -14,21 +14,23 @@ import (
 // undo takes a claim back in the background, until the backend answers or the claim must have expired. It is for claims
 // whose request may have been applied, and for those that nobody wants any more. The claim has its token if that is
 // known: without one its ID is barred, too, for a request that is still on its way.
-func (c *Client) undo(claim driver.Claim) { c.undoAndTell(claim, func(error) {}) }
+func (c *Client) undo(claim driver.Claim) { c.undoAndTell(claim, 0, func(error) {}) }
 
 // undoAndTell is undo where somebody wants to know what the backend said: nil, driver.ErrGone, or why that is not
-// known. told must not block.
-func (c *Client) undoAndTell(claim driver.Claim, told func(error)) {
+// known. The claim lives until deadline at least, unless it is released or broken. told must not block.
+func (c *Client) undoAndTell(claim driver.Claim, deadline instant, told func(error)) {
 	c.background.enter() // Close waits for it
-	c.undoer.add(undo{claim: claim, until: now().add(claim.TTL), told: told})
+	c.undoer.add(undo{claim: claim, until: now().add(claim.TTL), deadline: deadline, told: told})
 }
 
 // An undo is a claim to be taken back. That is of no use any more after until: the claim has expired by then.
 type undo struct {
-	claim driver.Claim
-	until instant
-	told  func(error)
-	ahead *claimsAhead // nil once an attempt has ended, whatever came of it
+	claim    driver.Claim
+	until    instant
+	deadline instant // see undoAndTell
+	told     func(error)
+	try      driver.Try   // of the next attempt
+	ahead    *claimsAhead // nil once an attempt has ended, whatever came of it
 }
 
 // An undoer takes back what a client no longer wants. It sends many releases at a time while the backend answers, and
@@ -69,9 +71,9 @@ func (u *undoer) unlockAndSend() {
 	u.underWay += n
 	u.mu.Unlock()
 	for _, x := range next {
-		ops := []driver.Op{{Kind: driver.OpRelease, Claim: x.claim}}
+		ops := []driver.Op{{Kind: driver.OpRelease, Claim: x.claim, Try: x.try}}
 		u.client.sender.Go(u.client.lifetime, ops, attemptLimit(x.claim.TTL), func(_ int, a batch.Answer) {
-			u.answered(x, u.client.rescuedFrom(a.Err))
+			u.answered(x, releasedBefore(x.try, x.deadline, u.client.rescuedFrom(a.Err)))
 		})
 	}
 }
@@ -105,6 +107,9 @@ func (u *undoer) settled() {
 func (u *undoer) failed(x undo, err error) {
 	u.failure = err
 	u.width = 1
+	if !isUnsent(err) {
+		x.try = driver.TryAgain
+	}
 	u.queue = append(u.queue, x)
 	u.dropLate(err)
 	if u.pause == nil && len(u.queue) > 0 {
@@ -169,8 +174,8 @@ func (u *undoer) over(x undo, err error) {
 }
 
 // release makes one attempt to release a claim, which begins at an instant that has just been read.
-func (c *Client) release(ctx context.Context, claim driver.Claim, at instant) error {
-	op := driver.Op{Kind: driver.OpRelease, Claim: claim}
+func (c *Client) release(ctx context.Context, claim driver.Claim, try driver.Try, at instant) error {
+	op := driver.Op{Kind: driver.OpRelease, Claim: claim, Try: try}
 	return c.sender.DoAt(ctx, op, attemptLimit(claim.TTL), time.Duration(at)).Err
 }
 
@@ -179,13 +184,27 @@ func isFinal(err error) bool {
 	return driver.IsAnswer(err) && !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnknown)
 }
 
+// releasedBefore is what the answer to a release means. An engine that keeps no record of the end of a claim does not
+// know how one ended of which nothing is left. Where the claim has not expired yet, and an attempt to release it may
+// have been applied, that was the end. Breaking a claim is always on record.
+func releasedBefore(try driver.Try, deadline instant, err error) error {
+	if try == driver.TryAgain && errors.Is(err, driver.ErrUnknown) && now() < deadline {
+		return nil
+	}
+	return err
+}
+
 // giveBack releases a claim, again and again until the backend answers, or until patience, ctx or the client ends. An
-// answer is nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown.
-func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time.Duration) error {
+// answer is nil, or matches driver.ErrGone, driver.ErrRefused or driver.ErrUnknown. The claim lives until deadline at
+// least, unless it is released or broken.
+func (c *Client) giveBack(
+	ctx context.Context, claim driver.Claim, deadline instant, patience time.Duration,
+) error {
 	began, pace := now(), newPace()
 	var said error // by the server
+	var try driver.Try
 	for attempts, at := 1, began; ; attempts, at = attempts+1, now() {
-		err := c.release(ctx, claim, at)
+		err := releasedBefore(try, deadline, c.release(ctx, claim, try, at))
 		if driver.IsAnswer(err) || errors.Is(err, driver.ErrUnknown) {
 			return err
 		}
@@ -194,5 +213,8 @@ func (c *Client) giveBack(ctx context.Context, claim driver.Claim, patience time
 			return silence(ctx, attempts, began, after(said, err))
 		}
 		said = serverError(said, err)
+		if !isUnsent(err) {
+			try = driver.TryAgain
+		}
 	}
 }

@@ -91,7 +91,7 @@ func (w *waiter) pause(ctx context.Context, st driver.Status) error {
 // again asks the backend about the claim, which renews it. An error means that it refused, or did not answer for as
 // long as the patience lasts.
 func (w *waiter) again(ctx context.Context) error {
-	r := w.lock.requestOften(ctx, w.known(), w.lock.settings.patienceFor(w.claim.Queue), w.answeredAt())
+	r := w.lock.requestOften(ctx, w.known(), 0, w.lock.settings.patienceFor(w.claim.Queue), w.answeredAt())
 	switch {
 	case r.err == nil:
 		w.lock.client.keeper.keep(&w.tracked, r.sent, r.TTL)

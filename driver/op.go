@@ -14,6 +14,7 @@ type Op struct {
 	Value  Value  // OpSetValue: what to keep; callers pass only values for which [Value.Validate] returns nil
 	Most   int    // OpQueue: the most entries to return; 0: all
 	Follow bool   // OpRequest: tell of the claim's revocation and end also once it is granted
+	Try    Try    // OpRequest without a token, OpRelease with one: whether it was sent before
 
 	// Brief says of an OpRequest that it only keeps a queued claim alive, so that its answer may be cheaper. Contended
 	// and Retry may be those of an earlier answer: thousands may wait in one queue, and reading all of it for each of
@@ -22,6 +23,23 @@ type Op struct {
 	// one has ended. An engine that renews by session need not look at a granted claim.
 	Brief bool
 }
+
+// A Try says whether another attempt at the same operation may have been applied, or may still be. An engine may need
+// to remember less where it knows. The zero value promises nothing, and every engine must be right about it.
+type Try uint8
+
+const (
+	_ Try = iota
+
+	// TryFirst says of a request that no other was sent for this claim. If its outcome stays unknown, the claim is
+	// requested again, or released, without this; then the engine must remember how it ends. Otherwise the claim may
+	// end without a record: no copy of the request can come later.
+	TryFirst
+
+	// TryAgain says of a release that an earlier one may have been applied. An engine that finds nothing of the claim,
+	// and no record of its end, answers with [ErrUnknown] then, not with [ErrGone].
+	TryAgain
+)
 
 // A Kind says what an operation does.
 type Kind uint8

@@ -79,6 +79,7 @@ type row struct {
 
 	needs func(*Facade) bool // nil: every driver has what it takes
 	exact bool               // needs each request applied once and at once: not for a bad connection
+	late  bool               // copies of requests come when their claims have ended: engines are not told of tries
 }
 
 // contract returns all rows.
@@ -102,7 +103,7 @@ func Run(t *testing.T, h Harness) {
 	} else {
 		h.lend = (&clients{suite: t, open: h.Open}).lend
 	}
-	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{}) })
+	t.Run("contract", func(t *testing.T) { runRows(t, h, setting{tries: true}) })
 	t.Run("faulty", func(t *testing.T) {
 		h.unlessVirtual(t)
 		runRows(t, h, setting{wrap: overFaults, lossy: true})
@@ -125,6 +126,8 @@ type setting struct {
 	wrap func(t testing.TB, d *Facade, n int) *Facade
 	// lossy says that requests fail without an answer and are repeated, and that pushes may be lost.
 	lossy bool
+	// tries says that engines are told whether an operation was tried before.
+	tries bool
 }
 
 // rowsAtOnce is how many rows run at a time. Most of them wait for time to pass.
@@ -158,6 +161,7 @@ func (h Harness) run(t *testing.T, name string, test func(*pace.T)) {
 }
 
 func (r row) test(t *pace.T, h Harness, s setting) {
+	s.tries = s.tries && !r.late
 	e := newEnv(t, h, s)
 	if r.needs != nil && !r.needs(e.d) {
 		t.Skip("the driver does not offer this")

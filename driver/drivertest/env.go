@@ -40,6 +40,7 @@ type env struct {
 	renewEvery time.Duration
 
 	clients int       // opened so far
+	tried   *sync.Map // see trier
 	first   *sync.Map // by ID, the client that requested the claim first
 	lapses  time.Time // no short claim expires before
 }
@@ -49,7 +50,7 @@ func newEnv(t *pace.T, h Harness, s setting) *env {
 		h.Open = h.Virtual()
 		h.lend = h.Open
 	}
-	e := &env{T: t, h: h, s: s, name: freshName(), first: &sync.Map{}}
+	e := &env{T: t, h: h, s: s, name: freshName(), first: &sync.Map{}, tried: &sync.Map{}}
 	e.d, e.other = e.open(), e.open()
 	e.traits = e.d.Traits()
 	if s.lossy {
@@ -63,6 +64,9 @@ func (e *env) open() *Facade {
 	end := e.Step()
 	d := NewFacade(e.h.lend(e.T))
 	end()
+	if e.s.tries {
+		return NewFacade(trier{d.driver, e.tried})
+	}
 	if e.s.wrap == nil {
 		return d
 	}

@@ -54,6 +54,7 @@ var expiryRows = []row{
 			}
 		},
 		exact: true,
+		late:  true,
 	},
 	{
 		name: "not before its time",
@@ -217,6 +218,7 @@ var expiryRows = []row{
 			e.staysGone(sent, released, broken)
 		},
 		exact: true,
+		late:  true,
 	},
 	{
 		name: "the expired stay dead for a TTL",
@@ -228,6 +230,7 @@ var expiryRows = []row{
 			e.staysGone(sent.Add(st.TTL), c)
 		},
 		exact: true,
+		late:  true,
 	},
 	{
 		name: "dead for its longest TTL",

@@ -29,6 +29,7 @@ var seriesRows = []row{
 			e.release(e.d, fresh[2], st)
 			e.queued()
 		},
+		late: true,
 	},
 	{
 		name: "series of several clients",
@@ -45,6 +46,7 @@ var seriesRows = []row{
 			e.barred(append(b, a[0], a[1], plain))
 			e.queued()
 		},
+		late: true,
 	},
 	{
 		name: "series in a queue",
