@@ -40,7 +40,7 @@ func (o *operation) goesWith(p *operation) bool {
 
 // mostInBatch is how many operations go as one script. With more the server would begin later, and the client would
 // wait longer for the first answer: each would rest while the other works.
-const mostInBatch = 12
+const mostInBatch = 24
 
 // writeBatch writes so many operations as batch.lua takes them, in groups of those with the same terms, and returns
 // where each of its answers belongs.

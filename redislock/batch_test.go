@@ -68,7 +68,7 @@ func (d *QueueDriver) requesting(t testing.TB, c driver.Claim) operation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.operation(d.requestScript(c), k, d.requestArgs(c))
+	return d.operation(d.requestScript(c), k, d.requestArgs(c, 0))
 }
 
 func (d *QueueDriver) releasing(t testing.TB, c driver.Claim) operation {
@@ -86,7 +86,7 @@ func (d *QueueDriver) renewing(t testing.TB, c driver.Claim) operation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.operation(&d.scripts.renew, k, d.requestArgs(c))
+	return d.operation(&d.scripts.renew, k, d.requestArgs(c, 0))
 }
 
 func (d *QueueDriver) proposing(t testing.TB, c driver.Claim, token uint64) operation {

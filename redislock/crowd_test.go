@@ -143,7 +143,7 @@ func TestCrowdOfReaders(t *testing.T) {
 			clock.Set(t, 15*time.Second)
 			look(t, d, end)
 			k, _ := d.keys.of(end)
-			values, err := d.scripts.renew.run(t.Context(), d.conn, k.all(), d.requestArgs(last))
+			values, err := d.scripts.renew.run(t.Context(), d.conn, k.all(), d.requestArgs(last, 0))
 			if _, more := cutMore(values); err != nil || !more {
 				t.Errorf("one script let all in: %q, %v", values, err)
 			}
@@ -238,7 +238,7 @@ func TestCrowdOfJustTheBudget(t *testing.T) {
 			continue
 		}
 		k, _ := d.keys.of(name)
-		answer, err := d.scripts.request.run(t.Context(), d.conn, k.all(), d.requestArgs(next))
+		answer, err := d.scripts.request.run(t.Context(), d.conn, k.all(), d.requestArgs(next, 0))
 		if _, more := cutMore(answer); err != nil || !more || inLine(t, srv, name) > 0 {
 			t.Errorf("one script says %q, %v, with %d in line", answer, err, inLine(t, srv, name))
 		}

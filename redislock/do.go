@@ -15,7 +15,7 @@ var ops = driver.KindsOf(
 	driver.OpSetValue, driver.OpValue, driver.OpQueue, driver.OpWatch,
 )
 
-// Do implements [driver.Driver]. What changes claims goes as scripts of up to 12 operations, all in one pipeline,
+// Do implements [driver.Driver]. What changes claims goes as scripts of up to 24 operations, all in one pipeline,
 // with one WAIT behind it where replicas must confirm. In a cluster each operation is a script of its own.
 func (d *native) Do(ctx context.Context, batch []driver.Op, done func(int, driver.Result)) {
 	x := &exchange{native: d, ctx: ctx, done: done, single: len(batch) == 1}
@@ -135,7 +135,7 @@ func (x *exchange) scriptOf(op *driver.Op) (o operation, err error) {
 	case driver.OpRequest:
 		if k, err = x.native.begin(x.ctx, c); err == nil {
 			x.listener.extend(c, op.Follow)
-			o = x.operation(x.requestScript(c), k, x.requestArgs(c))
+			o = x.operation(x.requestScript(c), k, x.requestArgs(c, op.Try))
 		}
 	case driver.OpPropose:
 		var args []string
@@ -288,11 +288,13 @@ func (x *exchange) ended(s *step, values []string, err error) {
 		x.fail(s, err)
 		return
 	}
+	answer, more := cutMore(values)
 	if s.op.Kind == driver.OpRelease {
 		x.listener.forget(s.op.Claim.ID)
+		x.fail(s, released(answer, s.op.Try))
+	} else {
+		x.fail(s, done(answer))
 	}
-	answer, more := cutMore(values)
-	x.fail(s, done(answer))
 	if more {
 		x.apart(func() { x.goOn(s) })
 	}
@@ -312,5 +314,8 @@ func (x *exchange) endAgain(s *step) {
 		x.fail(s, err)
 		return
 	}
+	again := *s.op // which is the caller's
+	again.Try = driver.TryAgain
+	s.op = &again
 	x.ended(s, values, nil)
 }

@@ -96,12 +96,12 @@ func proven(t *testing.T, addr string) *QueueDriver {
 	return d
 }
 
-// A large batch takes a script for each twelve operations, and each operation has its own answer, also where the server
+// A large batch takes a script for each 24 operations, and each operation has its own answer, also where the server
 // has forgotten the scripts.
 func TestDoInSeveralScripts(t *testing.T) {
 	srv := servers.Redis(t)
 	d := proven(t, srv.Addr)
-	batch := requests(30)
+	batch := requests(2*mostInBatch + 6)
 	taken := claimed.Acquire(t, d, mutex(batch[20].Claim.Name, "another"))
 	for range 2 { // the second time with scripts that the server has forgotten
 		srv.RedisCommand(t, "CONFIG", "RESETSTAT")
@@ -213,7 +213,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)
 	d := proven(t, p.Addr)
-	batch := requests(15) // a script of 12, and one of 3
+	batch := requests(mostInBatch + 3) // two scripts
 	succeed(t, sendAll(t, t.Context(), d, areGranted(t, batch, sendAll(t, t.Context(), d, batch...))...))
 	for i := range batch {
 		batch[i].Claim.ID = driver.NextID("")

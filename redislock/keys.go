@@ -104,9 +104,9 @@ func (n *knownKeys) add(name string, k keys) {
 	n.byName[name] = k
 }
 
-// nameOf returns the name of the lock whose claims are kept under this key.
-func (s *keyspace) nameOf(claimsKey string) (string, bool) {
-	name, ok := strings.CutSuffix(claimsKey, "}"+claimsSuffix)
+// nameOf returns the name of the lock whose claims are kept under this key, or which is the key itself.
+func (s *keyspace) nameOf(key string) (string, bool) {
+	name, ok := strings.CutSuffix(strings.TrimSuffix(key, claimsSuffix), "}")
 	if !ok {
 		return "", false
 	}
@@ -119,12 +119,13 @@ func (s *keyspace) nameOf(claimsKey string) (string, bool) {
 	return driver.DecodeName(name)
 }
 
-// pattern matches the keys of claims of the locks whose names start with prefix.
+// pattern matches the keys of claims of the locks whose names start with prefix; and where locks have a prefix these
+// locks themselves, and their other keys.
 func (s *keyspace) pattern(prefix string) string {
-	if !s.bare {
-		prefix = driver.EncodeName(prefix, 0)
+	if s.bare {
+		return escapeGlob("{"+prefix) + "*}" + claimsSuffix
 	}
-	return escapeGlob(s.prefix+"{"+prefix) + "*}" + claimsSuffix
+	return escapeGlob(s.prefix+"{"+driver.EncodeName(prefix, 0)) + "*}*"
 }
 
 var globs = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/driver"
@@ -151,21 +152,31 @@ func (d *native) listAt(
 	}
 }
 
-// restless leaves out, of the keys of claims, those whose state says that there are none. Most locks of an old store
-// are such, and reading a state costs the server much less than a script. What cannot be read is for the script to
-// judge.
-func (d *native) restless(ctx context.Context, claims []string) (keys []string) {
-	if len(claims) == 0 {
+// restless returns, of keys that a scan has found, one of each lock that may have claims: that of the claims, unless
+// their state says that there are none, or the lock if it is a lone claim. Most locks of an old store have no claims,
+// and reading a state costs the server much less than a script. What cannot be read is for the script to judge.
+func (d *native) restless(ctx context.Context, found []string) (keys []string) {
+	var cmds []Command
+	for _, key := range found {
+		switch {
+		case strings.HasSuffix(key, claimsSuffix):
+			cmds = append(cmds, Command{Head: []string{"HGET"}, Keys: []string{key}, Tail: []string{stateField}})
+		case strings.HasSuffix(key, "}"):
+			cmds = append(cmds, Command{Head: []string{"GET"}, Keys: []string{key}})
+		}
+	}
+	if len(cmds) == 0 {
 		return nil
 	}
-	cmds := make([]Command, len(claims))
-	for i, key := range claims {
-		cmds[i] = Command{Head: []string{"HGET"}, Keys: []string{key}, Tail: []string{stateField}}
-	}
 	for i, r := range d.conn.DoMany(ctx, cmds) {
-		if r.Err != nil || len(r.Values) > 0 && !isIdle(r.Values[0]) {
-			keys = append(keys, claims[i])
+		isState := len(cmds[i].Tail) > 0
+		_, refused := errors.AsType[ReplyError](r.Err)
+		switch {
+		case r.Err != nil && (isState || !refused):
+		case len(r.Values) == 0, isState && isIdle(r.Values[0]), !isState && !isLone(r.Values[0]):
+			continue
 		}
+		keys = append(keys, cmds[i].Keys[0])
 	}
 	return keys
 }

@@ -40,3 +40,15 @@ func done(values []string) error {
 	}
 	return errNotUnderstood
 }
+
+// released reads what the script answers that releases a claim. Of a lone claim nothing is left once it was released,
+// so another attempt cannot tell that from its expiry.
+func released(values []string, try driver.Try) error {
+	switch {
+	case len(values) != 1 || values[0] != "unknown":
+		return done(values)
+	case try == driver.TryAgain:
+		return driver.ErrUnknown
+	}
+	return driver.ErrGone
+}

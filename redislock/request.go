@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/driver"
 )
@@ -61,11 +62,14 @@ func (d *native) requestScript(c driver.Claim) *script {
 	return &d.scripts.request
 }
 
-func (d *native) requestArgs(c driver.Claim) []string {
+func (d *native) requestArgs(c driver.Claim, try driver.Try) []string {
 	ttl := driver.Milliseconds(c.TTL)
 	token := kind(c)
-	if c.Token != 0 {
+	switch {
+	case c.Token != 0:
 		token = tokenText(c.Token)
+	case try == driver.TryFirst && d.keep.lastToken != "":
+		token = strings.ToUpper(token) // it may be a lone claim
 	}
 	args := []string{c.ID, token, strconv.FormatInt(ttl, 10), about(c, ttl, d.listener.address(c.Name))}
 	return d.appendKeep(args, ttl)

@@ -113,7 +113,7 @@ func TestHandOffCost(t *testing.T) {
 	}
 }
 
-// Renewing many claims is one round trip: all scripts, of twelve renewals each, are sent before the first is answered.
+// Renewing many claims is one round trip: all scripts, of 24 renewals each, are sent before the first is answered.
 func TestRenewTogether(t *testing.T) {
 	srv := servers.Redis(t)
 	p := proxy.New(t, srv.Addr)

@@ -30,6 +30,7 @@ func places() []string {
 		"KIND_AT":     kind,
 		"TOKEN_AT":    token,
 		"TOKEN_END":   token + timeDigits - 1,
+		"LONE_ID_AT":  refresh, // of a lone claim, which has its ID there
 		"REFRESH_AT":  refresh,
 		"REFRESH_END": refresh + timeDigits - 1,
 		"ID_AT":       id,
@@ -45,6 +46,14 @@ const stateField = "~"
 // isIdle reports whether a state says that the lock has no claims.
 func isIdle(state string) bool { return strings.HasPrefix(state, strconv.Itoa(format)+" i") }
 
+// isLone reports whether the value of a lock's key is a lone claim, see lone.lua, of any format.
+func isLone(value string) bool {
+	f := fields{rest: value}
+	f.number()
+	kind := f.word()
+	return !f.bad && (kind == "h" || kind == "s")
+}
+
 func words(numbers map[string]int) []string {
 	var pairs []string
 	for word, number := range numbers {
@@ -58,6 +67,7 @@ func (w wording) constants() *strings.Replacer {
 	return strings.NewReplacer(append(places(),
 		"FORMAT", strconv.Itoa(format),
 		"LAST_TOKEN", w.lastTokenKey(),
+		"KEEP_TTLS", strconv.Itoa(keepTTLs),
 		"KEEP_APART", strconv.FormatInt(w.apart.Milliseconds(), 10),
 		"KEEP", strconv.FormatInt(w.usual.Milliseconds(), 10),
 		"MARGIN", strconv.FormatInt(w.margin(), 10),

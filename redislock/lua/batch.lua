@@ -3,7 +3,7 @@
 -- KEYS     for each claim those of its lock
 -- ARGV     the claims, in groups. A group begins with what is done and how many claims follow; arguments that they
 --          share are next, and then those of each:
---            'h' or 's' as in request.lua, TTL in ms, ABOUT                       ID
+--            'h', 's', 'H' or 'S' as in request.lua, TTL in ms, ABOUT                       ID
 --            'n' to renew, TTL, ABOUT                                             ID, token
 --            'p' to propose, TTL, ABOUT, and 5 and 6 of propose.lua               ID, token
 --            'r' to release                                                       ID, token
@@ -12,7 +12,7 @@ local call = redis.call
 
 --include as_text.lua
 --include above_all.lua
---include grant_alone.lua
+--include request_alone.lua
 --include release_alone.lua
 --include renew_alone.lua
 
@@ -51,17 +51,15 @@ local function its_keys() return {unpack(KEYS, key - 4, key - 1)} end
 -- next_claim tries first what is asked for most often. Where that does not apply, the whole script looks at the claim.
 local function next_claim()
   local KEY, CLAIMS, id = KEYS[key], KEYS[key + 1], argument()
-  local first = kind == 'h' or kind == 's'
+  local first = kind ~= 'r' and kind ~= 'n' and kind ~= 'p'
   local token = first and kind or argument()
   claims, left, key = claims + 1, left - 1, key + 4 -- before anything can fail: the next claim goes on from there
   if kind == 'p' then return propose(its_keys(), {id, token, ttl, about, holds, ahead}) end
-  local state = call('HGET', CLAIMS, '~')
   if kind == 'r' then
-    return release_alone(KEY, CLAIMS, state, id, token) or release(its_keys(), {id, token})
-  elseif first then
-    return grant_alone(KEY, CLAIMS, state, micros, micros, id, kind, ttl, about) or request(its_keys(), {id, kind, ttl, about})
+    return release_alone(KEY, CLAIMS, id, token) or release(its_keys(), {id, token})
   end
-  return renew_alone(KEY, CLAIMS, state, micros, id, token, ttl, about) or request(its_keys(), {id, token, ttl, about})
+  return (first and request_alone or renew_alone)(KEY, CLAIMS, micros, id, token, ttl, about)
+    or request(its_keys(), {id, token, ttl, about})
 end
 
 local function all()

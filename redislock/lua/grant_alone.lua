@@ -1,5 +1,5 @@
--- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It is what
--- most requests come to, so it makes few calls and reads the state at the places that state.go gives names to: field
+-- grant_alone grants a new claim a lock that nobody else wants, and returns what request.lua does, or nil. It makes few
+-- calls, and reads the state at the places that state.go gives names to: field
 -- '~' of the claims, the state, is the whole queue then, and is not there yet or says which claim was released last.
 -- A file that includes this one has included above_all.lua. micros is the time as_text, and the token too, unless the
 -- caller chose another time for that: RENEWED is when the claim was granted then. keep is that of request.lua, or nil.

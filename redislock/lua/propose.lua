@@ -41,6 +41,7 @@ if state then
   end
 end
 
+local value
 --include whole.lua
 
 return whole(function()

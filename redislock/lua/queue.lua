@@ -4,8 +4,19 @@
 --          at the end, then for each claim its ID and its record
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
+local clock, keep, value = call('TIME'), nil, call('GET', KEYS[1])
+local now = string.format('%016.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
 
-local clock, keep
+-- A lone claim, see lone.lua: looking changes nothing.
+local token, id, about = string.match(not state and value or '', '^FORMAT [hs] (%d+) (%S+) (.*)$')
+if id and #token == 16 then
+  local left, ttl = call('PTTL', KEYS[1]), string.match(about, '^%d+ %d+ (%d+) ')
+  if ttl and left >= 0 and left <= ttl + 0 then -- else the clock was set back, or the key has no end
+    local since, deadline = string.sub(token, 1, MS_END), string.format('%.0f', now + left)
+    return {now, '', '0', '', id, 'FORMAT g ' .. token .. ' ' .. deadline .. ' ' .. since .. ' ' .. about}
+  end
+end
+
 --include whole.lua
 
 return whole(function()

@@ -1,12 +1,15 @@
 -- Takes a claim out of the queue and grants what that makes grantable.
 -- ARGV     1 ID  2 token, or 0 for any  3 with 0, the TTL in ms  4 keep, where that is longer than KEEP
--- Returns  'ok', also when it was released before, or 'gone'; with ' more' behind it where claims that may be granted
---          now are not granted yet: the caller repeats the script
+-- Returns  'ok', also when it was released before, or 'gone', or 'unknown' where there is no such claim and
+--          nothing says how it ended; with ' more' behind it where claims that may be granted now are not granted yet:
+--          the caller repeats the script
 local call = redis.call
 local id, token = ARGV[1], ARGV[2]
-local state = call('HGET', KEYS[2], '~')
+--include lone.lua
 --include release_alone.lua
-if release_alone(KEYS[1], KEYS[2], state, id, token) then return 'ok' end
+local released, state, value = release_alone(KEYS[1], KEYS[2], id, token)
+if released then return 'ok' end
+if not state and token ~= '0' then return 'unknown' end
 
 local clock, keep = nil, ARGV[4]
 --include whole.lua
@@ -16,12 +19,14 @@ return whole(function()
   load()
   settle()
   local c, mark, had = find(id)
-  local result = 'gone'
+  local result = token ~= '0' and (not mark or had == '0') and 'unknown' or 'gone'
   if c and (token == '0' or token == c.token) then
     drop(id, c, 'r')
     grant()
     take()
     result = 'ok'
+  elseif c then
+    result = 'gone'
   elseif mark == 'r' and (token == '0' or token == had) then
     result = 'ok'
   elseif not c and not mark and token == '0' then

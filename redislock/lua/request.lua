@@ -1,5 +1,6 @@
 -- Queues a claim, or renews it.
--- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'
+-- ARGV     1 ID  2 the token it has; before it has one, 'h' if it would have the lock alone, else 's'; 'H' or 'S' if
+--          no other copy of the request can be under way, so that it may be a lone claim
 --          3 TTL in ms  4 ABOUT  5 keep, where that is longer than KEEP
 -- Returns  'MARK TOKEN RETRY CONTENDED', MARK being g (granted), v (granted and revoked) or w (waiting), RETRY in ms;
 --          then ' left ' and what is left of the TTL, in ms, where the claim was detached after this was sent;
@@ -8,30 +9,23 @@
 local call = redis.call
 local KEY, CLAIMS = KEYS[1], KEYS[2]
 local id, token, keep = ARGV[1], ARGV[2], ARGV[5]
-local first = token == 'h' or token == 's'
-local state = call('HGET', CLAIMS, '~')
+local first = #token == 1
 local clock = call('TIME')
 --include as_text.lua
 --include above_all.lua
---include grant_alone.lua
+--include request_alone.lua
 --include renew_alone.lua
 local micros = as_text(clock)
-
-if first then
-  local granted = grant_alone(KEY, CLAIMS, state, micros, micros, id, token, ARGV[3], ARGV[4], keep)
-  if granted then return granted end
-end
-
-if not first then
-  local renewed = renew_alone(KEY, CLAIMS, state, micros, id, token, ARGV[3], ARGV[4], keep)
-  if renewed then return renewed end
-end
+local done, state, value = (first and request_alone or renew_alone)(KEY, CLAIMS, micros, id, token, ARGV[3], ARGV[4], keep)
+if done then return done end
 
 -- It would not wait, and one claim has the lock to itself: the lock stays as it is.
-if first and state and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
+if first and string.match(ARGV[4], '^%d+ %d+ %d+ %S+ (%d)') % 2 == 0 then
   --include ended.lua
-  local holder, lives = string.match(state, '^FORMAT h %d+ %d+ %S+ (%S+) %d+ %d+ (%d+) ')
-  if holder and place(holder) ~= place(id) and not ended(id) and call('GET', KEY) == holder then
+  if value == nil then value = call('GET', KEY) end
+  local holder, lives = string.match(state or value or '', state and '^FORMAT h %d+ %d+ %S+ (%S+) %d+ %d+ (%d+) '
+    or '^FORMAT h %d+ (%S+) %d+ %d+ (%d+) ')
+  if holder and place(holder) ~= place(id) and (not state or value == holder and not ended(id)) then
     local left = call('PTTL', KEY)
     if left >= 0 and left <= lives + 0 then -- else the clock was set back, or the key has no end
       return 'w 0 ' .. left .. ' 0'

@@ -4,7 +4,7 @@
 local call = redis.call
 local state = call('HGET', KEYS[2], '~')
 
-local clock, keep
+local clock, keep, value
 --include whole.lua
 
 if not state then return 'gone' end

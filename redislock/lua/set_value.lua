@@ -20,13 +20,15 @@ local function set()
   return 'ok'
 end
 
--- Mostly the state is the whole queue, and says so; see claims.lua.
+-- Mostly KEY or the state says who has the lock.
+--include lone.lua
+if not state and is_lone(call('GET', KEYS[1]), id, token) then return set() end
 if state and string.sub(state, 1, TOKEN_END) == 'FORMAT h ' .. token
   and string.sub(state, ID_AT, ID_AT + #id) == id .. ' ' and call('GET', KEYS[1]) == id then
   return set()
 end
 
-local clock, keep
+local clock, keep, value
 --include whole.lua
 
 if not state then return 'gone' end

@@ -3,6 +3,7 @@
 --   call    redis.call
 --   clock   the answer of TIME, or nil
 --   state   field '~' of the claims hash, or false
+--   value   the value of KEY, or nil when it was not read
 --   keep    how long, in ms, the claims must outlive their last use, where that is longer than KEEP; or nil
 --   budget  how many claims it may end, grant or correct, because the server does nothing else meanwhile. The rest is
 --           left to the next script
@@ -15,7 +16,9 @@ local SHARED = '~shared'
 clock = clock or call('TIME')
 local now = clock[1] * 1000 + floor(clock[2] / 1000)
 local micros = clock[1] * 1000000 + clock[2]
-local value = call('GET', KEY) -- before anything is written: it fails when KEY is not a string
+if value == nil then value = call('GET', KEY) end -- before anything is written: it fails when KEY is not a string
+--include unfold.lua
+if not state then state, value = unfold(value) end
 local foreign                  -- the value, when it is another client's
 local q                        -- the state
 local apart = false            -- whether LAST_TOKEN may not have the tokens of the lock, see above_all.lua

@@ -69,7 +69,7 @@ var order = []struct {
 		{"docs/design-notes/queue-of-claims.md", "A queue of claims"},
 		{"docs/design-notes/deadline.md", "The deadline"},
 		{"docs/design-notes/keeper.md", "The keeper"},
-		{"docs/design-notes/fast-path.md", "A fast path on Redis"},
+		{"docs/design-notes/lone-claims.md", "Lone claims on Redis"},
 		{"docs/design-notes/notes.md", "Notes of who did it"},
 		{"docs/design-notes/releases.md", "Releases"},
 		{"docs/design-notes/root-package.md", "The root package"},

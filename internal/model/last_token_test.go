@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/model"
 )
 
-// The tokens of that fast path. They come from the server's clock, TIME, which may be set back, and from one number for
+// The tokens of locks on Redis. They come from the server's clock, TIME, which may be set back, and from one number for
 // all locks of a prefix, the watermark: locks leave nothing behind when they are free. Written a while ahead of the
 // clock, it is written seldom.
 //
@@ -14,7 +14,7 @@ import (
 // server that restarts, once, without what was written since the last time that it wrote to its disk. Two grants of
 // one lock have different times unless the clock is set: two scripts do not run in one microsecond. Left out: who has
 // the lock, for tokens grow whoever does.
-func TestFastPathTokensInEveryState(t *testing.T) {
+func TestLastTokenInEveryState(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		rules tokenRules
