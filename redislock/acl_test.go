@@ -144,7 +144,7 @@ func ofForeign(file string) bool {
 	return strings.HasPrefix(name, "foreign_") || slices.Contains(foreignLayouts, redislock.Layout(name))
 }
 
-var calling = regexp.MustCompile(`\bcall\('([A-Z]+)'`)
+var calling = regexp.MustCompile(`\bp?call\('([A-Z]+)'`)
 
 // calls are the commands that a script calls.
 func calls(t *testing.T, file string) (commands []string) {

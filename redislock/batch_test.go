@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"runtime"
 	"slices"
@@ -107,6 +108,7 @@ func scenes(t *testing.T, srv *servers.Server, d *QueueDriver, prefix string) ma
 	all := make(map[string]operation)
 
 	all["free"] = d.requesting(t, mutex(name("free"), "a"))
+	maps.Copy(all, loneScenes(t, d, name))
 	released := func(s string) driver.Claim {
 		c := held(s)
 		if err := d.Release(ctx, c); err != nil {
@@ -223,6 +225,62 @@ func TestBatchAsAlone(t *testing.T) {
 	if err != nil || len(entries) != 1 || !entries[0].Granted {
 		t.Errorf("the next in line has %+v, %v", entries, err)
 	}
+}
+
+// loneScenes are those of claims that are lone, or would be.
+func loneScenes(t *testing.T, d *QueueDriver, name func(string) string) map[string]operation {
+	t.Helper()
+	first := func(c driver.Claim) operation {
+		k, err := d.begin(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.operation(d.requestScript(c), k, d.requestArgs(c, driver.TryFirst))
+	}
+	lone := func(s string) (c driver.Claim) {
+		c = mutex(name(s), "holder")
+		ops := []driver.Op{{Kind: driver.OpRequest, Claim: c, Try: driver.TryFirst}}
+		d.Do(t.Context(), ops, func(_ int, r driver.Result) {
+			if c.Token = r.Status.Token; r.Err != nil || !r.Status.Granted {
+				t.Fatalf("%s: %+v", s, r)
+			}
+		})
+		return c
+	}
+	all := make(map[string]operation)
+	for _, s := range []string{"new", "also new"} {
+		all[s] = first(mutex(name(s), "a"))
+	}
+	used := claimed.Acquire(t, d, mutex(name("new, of a lock that was used"), "holder"))
+	if err := d.Release(t.Context(), used); err != nil {
+		t.Fatal(err)
+	}
+	all["new, of a lock that was used"] = first(mutex(used.Name, "a"))
+	all["new, after its end"] = first(mutex(undone(t, d, name("new, after its end")), "a"))
+	all["new, of a lone lock"] = first(mutex(lone("new, of a lone lock").Name, "a"))
+	all["lone, repeated"] = d.requesting(t, mutex(lone("lone, repeated").Name, "holder"))
+	for _, s := range []string{"lone, released", "another that is lone, released"} {
+		all[s] = d.releasing(t, lone(s))
+	}
+	again := lone("lone, released again")
+	if err := d.Release(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	all["lone, released again"] = d.releasing(t, again)
+	wrong := lone("lone, released under another token")
+	wrong.Token++
+	all["lone, released under another token"] = d.releasing(t, wrong)
+	all["lone, renewed"] = d.renewing(t, lone("lone, renewed"))
+	return all
+}
+
+// undone has the request of a claim "a" of this lock come after its undo.
+func undone(t *testing.T, d *QueueDriver, name string) string {
+	t.Helper()
+	if err := d.Release(t.Context(), mutex(name, "a")); !errors.Is(err, driver.ErrGone) {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // What comes at about the same time goes together.

@@ -13,10 +13,25 @@ local first = #token == 1
 local clock = call('TIME')
 --include as_text.lua
 --include above_all.lua
---include request_alone.lua
---include renew_alone.lua
+--include grant_lone.lua
 local micros = as_text(clock)
-local done, state, value = (first and request_alone or renew_alone)(KEY, CLAIMS, micros, id, token, ARGV[3], ARGV[4], keep)
+local state, value, done
+
+-- Most requests come to this, so it is done before any more functions are made.
+if first then
+  state = call('HGET', CLAIMS, '~')
+  done = not state and grant_lone(KEY, micros, id, token, ARGV[3], ARGV[4])
+  if done then return done end
+end
+
+--include lone.lua
+--include grant_alone.lua
+--include renew_alone.lua
+if first then
+  done = grant_alone(KEY, CLAIMS, state, micros, micros, id, string.lower(token), ARGV[3], ARGV[4], keep)
+else
+  done, state, value = renew_alone(KEY, CLAIMS, micros, id, token, ARGV[3], ARGV[4], keep)
+end
 if done then return done end
 
 -- It would not wait, and one claim has the lock to itself: the lock stays as it is.
