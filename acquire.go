@@ -54,7 +54,7 @@ func (l *lock) rejoin(ctx context.Context, a ask, w *waiter) outcome {
 // lets it in; where it was broken its ID is barred, and whoever broke it does not want it back.
 func (l *lock) returns(ctx context.Context, a ask, claim driver.Claim) outcome {
 	claim.Token = 0
-	r := l.requestNew(ctx, claim, l.settings.patienceFor(true))
+	r := l.requestNew(ctx, claim, 0, l.settings.patienceFor(true))
 	switch {
 	case !isGone(r.err):
 		return l.begun(ctx, a, claim, r)
@@ -83,7 +83,7 @@ func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Dura
 			return outcome{err: l.notAcquired(ctx)}
 		}
 		claim := l.claim(a, wait)
-		r := l.requestNew(ctx, claim, patience)
+		r := l.requestNew(ctx, claim, driver.TryFirst, patience)
 		if !isGone(r.err) || r.lost == 0 || !wait {
 			return l.begun(ctx, a, claim, r)
 		}
@@ -91,7 +91,9 @@ func (l *lock) enqueue(ctx context.Context, a ask, wait bool, patience time.Dura
 }
 
 // requestNew is requestOften for a claim that nobody else knows, so it is undone when the driver panics.
-func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time.Duration) (r reply) {
+func (l *lock) requestNew(
+	ctx context.Context, claim driver.Claim, try driver.Try, patience time.Duration,
+) (r reply) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -99,7 +101,7 @@ func (l *lock) requestNew(ctx context.Context, claim driver.Claim, patience time
 		}
 	}()
 	before := l.client.inbox.mark()
-	r = l.requestOften(ctx, claim, driver.TryFirst, patience, 0)
+	r = l.requestOften(ctx, claim, try, patience, 0)
 	r.before = before
 	returned = true
 	return r

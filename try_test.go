@@ -112,3 +112,28 @@ func TestTries(t *testing.T) {
 		})
 	}
 }
+
+// A claim that is asked for anew, after it was gone too early, is not asked for as if for the first time.
+func TestTriesOfAClaimThatReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &forgetful{tries: map[driver.Kind][]driver.Try{}, released: map[string]bool{}}
+		engine := memlock.New()
+		must(newClient(t, engine).Mutex("m").Lock(t.Context()))(t)
+		c := newClient(t, batch.Intercept(engine, func(ctx context.Context, op driver.Op, next next) driver.Result {
+			if op.Kind == driver.OpRequest && op.Claim.Token != 0 {
+				return driver.Result{Err: driver.ErrGone}
+			}
+			return f.pass(ctx, op, next)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), holdfast.DefaultTTL/2)
+		defer cancel()
+		if _, err := c.Mutex("m").Lock(ctx); err == nil {
+			t.Error("a lock that another client has was acquired")
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if got := f.tries[driver.OpRequest]; len(got) < 2 || got[0] != driver.TryFirst || got[1] != 0 {
+			t.Errorf("requests were tried as %v, want one as the first, and then others", got)
+		}
+	})
+}

@@ -107,7 +107,7 @@ func (u *undoer) settled() {
 func (u *undoer) failed(x undo, err error) {
 	u.failure = err
 	u.width = 1
-	if !isUnsent(err) {
+	if !isUnsent(err) && !driver.IsAnswer(err) {
 		x.try = driver.TryAgain
 	}
 	u.queue = append(u.queue, x)
