@@ -25,7 +25,8 @@ type Op struct {
 }
 
 // A Try says whether another attempt at the same operation may have been applied, or may still be. An engine may need
-// to remember less where it knows. The zero value promises nothing, and every engine must be right about it.
+// to remember less where it knows. The zero value says of a request that nothing is known, and of a release that none
+// was sent before.
 type Try uint8
 
 const (
@@ -63,8 +64,9 @@ const (
 	// is an error as long as the claim is queued, and changes nothing. Any client may release, break or revoke it.
 	//
 	// Once a claim was released, broken or expired, a request with its ID is answered with [ErrGone] for at least its
-	// longest TTL: a late duplicate must not queue an orphan. A claim that does not want to wait (Queue is false) and
-	// is not granted leaves no trace at all, and its Status has Granted false.
+	// longest TTL: a late duplicate must not queue an orphan. Where [TryFirst] says that there is none, the engine may
+	// leave that out. A claim that does not want to wait (Queue is false) and is not granted leaves no trace at all,
+	// and its Status has Granted false.
 	OpRequest Kind = iota + 1
 
 	// OpPropose requests the claim without queueing it, for quorums, in which many engines agree on one token. If it is
@@ -78,7 +80,8 @@ const (
 	// and token, never the name alone. Token 0 compares the ID alone, to undo a request whose answer was lost. Such a
 	// release also bars an ID that is not queued, so that the request gets [ErrGone] if it arrives later.
 	//
-	// A client that repeats a release of its own which succeeded succeeds again, for at least a TTL. ErrGone says that
+	// A client that repeats a release of its own which succeeded succeeds again, for at least a TTL, or gets ErrUnknown
+	// where it says [TryAgain]. ErrGone says that
 	// the claim had ended in another way, or never existed; another client may get it for a claim that was released. A
 	// driver that cannot tell returns [ErrUnknown].
 	OpRelease

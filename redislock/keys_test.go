@@ -80,7 +80,7 @@ func TestOneSlot(t *testing.T) {
 // allKeys are the keys of all locks.
 func allKeys(t *testing.T, srv *servers.Server) []string {
 	keys := strings.Split(srv.RedisCommand(t, "KEYS", "*"), "\n")
-	return slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, lastTokenKey) })
+	return slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, "-token") })
 }
 
 // lastTokenKey ends the key of the last token of all locks.

@@ -39,6 +39,14 @@ func isLone(t *testing.T, srv *servers.Server, c driver.Claim) bool {
 	return len(keys) == 1 && keys[0] == lockKey && strings.Contains(srv.RedisCommand(t, "GET", lockKey), " "+c.ID+" ")
 }
 
+// written is how often a server has changed a key.
+func written(t testing.TB, srv *servers.Server) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(srv.RedisCommand(t, "INFO", "persistence"), "rdb_changes_since_last_save:")
+	changes, _, _ := strings.Cut(rest, "\r")
+	return changes
+}
+
 // A lone claim is one key, and leaves nothing. A cycle is six commands in two scripts.
 func TestLoneClaim(t *testing.T) {
 	srv := servers.Redis(t)
@@ -98,12 +106,16 @@ func TestOthersBesideALoneClaim(t *testing.T) {
 		"somebody who does not wait": {do: func(t *testing.T, held driver.Claim) error {
 			c := claim("jobs", long)
 			c.Queue = false
+			before := written(t, srv)
 			for _, try1 := range []driver.Try{driver.TryFirst, 0} {
 				c.ID = driver.NewID()
 				r := try(t, other, driver.OpRequest, try1, c)
 				if r.Err != nil || r.Status.Granted || r.Status.Retry <= 0 || r.Status.Retry > long {
 					t.Errorf("a try: %+v", r)
 				}
+			}
+			if after := written(t, srv); after != before {
+				t.Errorf("two tries that were refused wrote %s keys, and before it was %s", after, before)
 			}
 			return nil
 		}},
@@ -226,6 +238,57 @@ func TestReleasedAgain(t *testing.T) {
 		if err := d.Release(t.Context(), held); !errors.Is(err, driver.ErrGone) {
 			t.Errorf("released as if for the first time: %v", err)
 		}
+	}
+}
+
+// A server that has lost its data knows that the claim was not released, whoever has the lock since.
+func TestReleasedAgainAfterALoss(t *testing.T) {
+	srv := servers.Redis(t)
+	d, other := openAt(t, srv.Addr, ""), openAt(t, srv.Addr, "")
+	held := lone(t, d, claim("jobs", long))
+	for _, meanwhile := range []func(){
+		func() { srv.RedisCommand(t, "FLUSHALL") },
+		func() { lone(t, other, claim("jobs", long)) },
+		func() { enqueue(t, other, claim("jobs", long)) },
+	} {
+		meanwhile()
+		if err := try(t, d, driver.OpRelease, driver.TryAgain, held).Err; !errors.Is(err, driver.ErrGone) {
+			t.Errorf("released again: %v", err)
+		}
+	}
+}
+
+// A user who may not unfold a lone claim does it no harm.
+func TestLoneClaimBesideADeniedUser(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	for _, command := range []string{"hget", "hset", "pexpire", "zadd"} {
+		srv.RedisCommand(t, "FLUSHALL")
+		srv.RedisCommand(t, "ACL", "SETUSER", "denied", "reset", "on", ">secret", "~*", "&*", "+@all", "-"+command)
+		denied := openURL(t, "redis://denied:secret@"+srv.Addr)
+		held := lone(t, d, claim("jobs", long))
+		if r := try(t, denied, driver.OpRequest, driver.TryFirst, claim("jobs", long)); r.Err == nil {
+			t.Errorf("without %s: %+v", command, r)
+		}
+		if st, err := d.Request(t.Context(), held); err != nil || st.Token != held.Token {
+			t.Errorf("a renewal beside a user without %s: %+v, %v", command, st, err)
+		}
+		release(t, d, held)
+	}
+}
+
+// A last token that no server can have given is taken for none.
+func TestDamagedLastToken(t *testing.T) {
+	srv := servers.Redis(t)
+	d := openAt(t, srv.Addr, "")
+	for _, bad := range []string{"9007199254740992", "9999999999999999", "1", "x"} {
+		srv.RedisCommand(t, "SET", "holdfast:"+lastTokenKey, bad)
+		first, second := lone(t, d, claim("jobs", long)), lone(t, d, claim("more", long))
+		if first.Token >= second.Token || second.Token > 1<<53 {
+			t.Errorf("after %s the tokens are %d and %d", bad, first.Token, second.Token)
+		}
+		release(t, d, first)
+		release(t, d, second)
 	}
 }
 

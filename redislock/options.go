@@ -79,19 +79,20 @@ func (o *Options) orDefault() (Options, error) {
 	return opts, nil
 }
 
-// retention is for how long a driver remembers locks that nobody uses, and the key of the last token of all locks; ""
-// for none.
+// retention is for how long a driver remembers locks that nobody uses, and the keys of the last token of all locks and
+// of the one with which that began; "" for none.
 type retention struct {
-	usual, apart time.Duration // with the last token of all locks, and without
-	lastToken    string
+	usual, apart          time.Duration // with the last token of all locks, and without
+	lastToken, firstToken string
 }
 
 // retention chooses it. The keys of a cluster are on several servers, and a key of ours without a prefix might be that
 // of a lock.
 func (o *Options) retention(cluster bool) retention {
-	r := retention{cmp.Or(o.Keep, longKeep), cmp.Or(o.Keep, longKeep), ""}
+	r := retention{usual: cmp.Or(o.Keep, longKeep), apart: cmp.Or(o.Keep, longKeep)}
 	if !cluster && !o.NoPrefix && o.Layout == Native {
-		r.usual, r.lastToken = cmp.Or(o.Keep, shortKeep), o.Prefix+"last-token"
+		r.usual = cmp.Or(o.Keep, shortKeep)
+		r.lastToken, r.firstToken = o.Prefix+"last-token", o.Prefix+"first-token"
 	}
 	return r
 }

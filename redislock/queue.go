@@ -108,9 +108,9 @@ func foreignEntry(name, value, left string) driver.Entry {
 // scanPage is how many keys one step of a scan looks at.
 const scanPage = 1000
 
-// List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. It yields each name
-// once, so it remembers those, and nothing of the locks that rest, which may be millions. In a cluster it goes through
-// one server after the other, and may miss a lock whose slot moves meanwhile.
+// List yields the names of locks that start with prefix and have claims, as [driver.Lister] says. It asks about each
+// name once, so it remembers those, and nothing of the locks that rest, which may be millions. In a cluster it goes
+// through one server after the other, and may miss a lock whose slot moves meanwhile.
 func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		primaries, err := d.conn.Primaries(ctx)
@@ -118,18 +118,18 @@ func (d *native) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", explain(err))
 			return
 		}
-		yielded := make(map[string]bool)
+		asked := make(map[string]bool)
 		for _, server := range primaries {
-			if !d.listAt(ctx, server, prefix, yielded, yield) {
+			if !d.listAt(ctx, server, prefix, asked, yield) {
 				return
 			}
 		}
 	}
 }
 
-// listAt is List for one server. It reports whether to go on.
+// listAt is List for one server. It reports whether to go on. asked has the locks that were asked about.
 func (d *native) listAt(
-	ctx context.Context, server Conn, prefix string, yielded map[string]bool, yield func(string, error) bool,
+	ctx context.Context, server Conn, prefix string, asked map[string]bool, yield func(string, error) bool,
 ) bool {
 	for cursor := "0"; ; {
 		next, found, err := server.Scan(ctx, cursor, d.keys.pattern(prefix), scanPage)
@@ -139,11 +139,11 @@ func (d *native) listAt(
 		}
 		var names []string
 		for _, key := range d.restless(ctx, found) {
-			if name, ok := d.keys.nameOf(key); ok && !yielded[name] {
-				names = append(names, name)
+			if name, ok := d.keys.nameOf(key); ok && !asked[name] {
+				names, asked[name] = append(names, name), true
 			}
 		}
-		if !d.listBusy(ctx, names, yielded, yield) {
+		if !d.listBusy(ctx, names, yield) {
 			return false
 		}
 		if cursor = next; cursor == "0" {
@@ -152,9 +152,10 @@ func (d *native) listAt(
 	}
 }
 
-// restless returns, of keys that a scan has found, one of each lock that may have claims: that of the claims, unless
-// their state says that there are none, or the lock if it is a lone claim. Most locks of an old store have no claims,
-// and reading a state costs the server much less than a script. What cannot be read is for the script to judge.
+// restless returns, of keys that a scan has found, those of locks that may have claims: the lock, which somebody has,
+// or the claims, unless their state says that there are none. The scan may have passed the place of the one before it
+// was there, so each is enough. Most locks of an old store have no claims, and reading a state costs the server much
+// less than a script. What cannot be read is for the script to judge.
 func (d *native) restless(ctx context.Context, found []string) (keys []string) {
 	var cmds []Command
 	for _, key := range found {
@@ -162,29 +163,22 @@ func (d *native) restless(ctx context.Context, found []string) (keys []string) {
 		case strings.HasSuffix(key, claimsSuffix):
 			cmds = append(cmds, Command{Head: []string{"HGET"}, Keys: []string{key}, Tail: []string{stateField}})
 		case strings.HasSuffix(key, "}"):
-			cmds = append(cmds, Command{Head: []string{"GET"}, Keys: []string{key}})
+			keys = append(keys, key)
 		}
 	}
 	if len(cmds) == 0 {
-		return nil
+		return keys
 	}
 	for i, r := range d.conn.DoMany(ctx, cmds) {
-		isState := len(cmds[i].Tail) > 0
-		_, refused := errors.AsType[ReplyError](r.Err)
-		switch {
-		case r.Err != nil && (isState || !refused):
-		case len(r.Values) == 0, isState && isIdle(r.Values[0]), !isState && !isLone(r.Values[0]):
-			continue
+		if r.Err != nil || len(r.Values) > 0 && !isIdle(r.Values[0]) {
+			keys = append(keys, cmds[i].Keys[0])
 		}
-		keys = append(keys, cmds[i].Keys[0])
 	}
 	return keys
 }
 
 // listBusy yields those names that have claims, and reports whether to go on.
-func (d *native) listBusy(
-	ctx context.Context, names []string, yielded map[string]bool, yield func(string, error) bool,
-) bool {
+func (d *native) listBusy(ctx context.Context, names []string, yield func(string, error) bool) bool {
 	if len(names) == 0 {
 		return true
 	}
@@ -200,12 +194,9 @@ func (d *native) listBusy(
 		case err != nil:
 			yield("", err)
 			return false
-		case !busy || yielded[name]:
-			continue
-		case !yield(name, nil):
+		case busy && !yield(name, nil):
 			return false
 		}
-		yielded[name] = true
 	}
 	return true
 }

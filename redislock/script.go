@@ -46,12 +46,12 @@ type wording struct {
 	channels string
 }
 
-// lastTokenKey returns how scripts name the key of the last token.
-func (w wording) lastTokenKey() string {
-	if w.retention.lastToken == "" {
+// keyOrFalse is how scripts name a key that some drivers do not have.
+func keyOrFalse(key string) string {
+	if key == "" {
 		return "false"
 	}
-	return quote(w.retention.lastToken)
+	return quote(key)
 }
 
 // margin is by how many µs the expiry of claims that are kept for longer is due sooner: a script that keeps them for

@@ -46,14 +46,6 @@ const stateField = "~"
 // isIdle reports whether a state says that the lock has no claims.
 func isIdle(state string) bool { return strings.HasPrefix(state, strconv.Itoa(format)+" i") }
 
-// isLone reports whether the value of a lock's key is a lone claim, see lone.lua, of any format.
-func isLone(value string) bool {
-	f := fields{rest: value}
-	f.number()
-	kind := f.word()
-	return !f.bad && (kind == "h" || kind == "s")
-}
-
 func words(numbers map[string]int) []string {
 	var pairs []string
 	for word, number := range numbers {
@@ -66,7 +58,8 @@ func words(numbers map[string]int) []string {
 func (w wording) constants() *strings.Replacer {
 	return strings.NewReplacer(append(places(),
 		"FORMAT", strconv.Itoa(format),
-		"LAST_TOKEN", w.lastTokenKey(),
+		"LAST_TOKEN", keyOrFalse(w.retention.lastToken),
+		"FIRST_TOKEN", keyOrFalse(w.retention.firstToken),
 		"KEEP_TTLS", strconv.Itoa(keepTTLs),
 		"KEEP_APART", strconv.FormatInt(w.apart.Milliseconds(), 10),
 		"KEEP", strconv.FormatInt(w.usual.Milliseconds(), 10),

@@ -2,6 +2,9 @@
 -- earlier scripts. The greatest is under the key LAST_TOKEN, without an end. So the tokens of a lock grow though nothing
 -- is remembered of it and the clock was set back. Locks that one script grants may get the same token.
 --
+-- Under FIRST_TOKEN is the token with which the server began to keep the greatest. So claims with smaller ones are from
+-- before it has lost its data.
+--
 -- is_apart says that there is no such key, as in a cluster, or that the server does not let this user write it. Then a
 -- lock's own keys must remember its last token for longer. A file that includes this one has set call.
 local is_apart = not LAST_TOKEN
@@ -14,7 +17,8 @@ local function above_all(token)
       is_apart = true
       return token
     end
-    before, top = was and #was == 16 and tonumber(was) and was or '', token
+    if not was then redis.pcall('SET', FIRST_TOKEN, token) end
+    before, top = was and #was == 16 and tonumber(was) and was <= '9007199254740991' and was or '', token
   end
   if token <= before then token = string.format('%016.0f', before + 1) end
   if token > top then

@@ -76,8 +76,8 @@ end
 
 local function its_keys() return {unpack(KEYS, key - 4, key - 1)} end
 
--- grant_new is what grant_lone and grant_alone do. After the first claim of a group that neither is for, others may
--- find claims of their locks.
+-- grant_new tries grant_lone, and then grant_alone. A claim that grant_lone does not grant may be queued, and another one
+-- of its group may be for the same lock, so are_new ends with it.
 local function grant_new(KEY, CLAIMS, id)
   local state = not are_new and call('HGET', CLAIMS, '~')
   local granted = not state and grant_lone(KEY, micros, id, kind, ttl, about)

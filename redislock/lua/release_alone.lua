@@ -1,7 +1,7 @@
 -- release_alone releases a claim that has its lock with nobody behind it, and returns 'ok'; or nil, the state (field
 -- '~' of the claims, which is the whole queue then) and the value of KEY. KEY has its value still, so the claim has not
--- expired, and no clock is needed. Token '0' is any, for a client that does not know the token. Such a release is
--- remembered, so this function leaves lone claims to the whole script. A file that includes this one has set call, and
+-- expired, and no clock is needed. Token '0' is any, for a client that does not know the token. With token '0'
+-- a lone claim is left to the whole script, because its end must be remembered. A file that includes this one has set call, and
 -- included lone.lua.
 local function release_alone(KEY, CLAIMS, id, token)
   local value = call('GET', KEY)

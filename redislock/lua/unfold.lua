@@ -1,5 +1,6 @@
--- unfold writes a lone claim, if KEY is one, as other claims are written. It returns the state, or false, and the value
--- of KEY, which is given.
+-- unfold writes a lone claim, if KEY is one, as other claims are written. It takes the value of KEY, and returns the
+-- state, or false, and the value that KEY has then. KEY comes last: should the server refuse a command before, the claim
+-- is still a lone one to its holder.
 local function unfold(value)
   local format, kind, token, id, about = match(value or '', '^(%d+) ([hs]) (%d+) (%S+) (.*)$')
   if not format or #token ~= 16 then return false, value end
@@ -12,8 +13,8 @@ local function unfold(value)
   local renewed = string.format('%013.0f', now + left - ttl)
   local text = 'FORMAT ' .. kind .. ' ' .. token .. ' ' .. refresh .. ' ' .. renewed .. ' ' .. id .. ' ' .. about
   value = kind == 'h' and id or SHARED
-  call('SET', KEY, value, 'PX', math.max(left, 1))
   call('HSET', CLAIMS, '~', text)
   call('PEXPIRE', CLAIMS, lifetime)
+  call('SET', KEY, value, 'PX', math.max(left, 1))
   return text, value
 end
