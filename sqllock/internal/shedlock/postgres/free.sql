@@ -3,5 +3,5 @@ WITH claim AS MATERIALIZED
 	(SELECT 1 FROM holdfast_guests WHERE name = {key} AND id = {id} AND ({token} = 0 OR token = {token}) FOR UPDATE),
 freed AS (UPDATE {table} AS s SET lock_until = {ms} FROM claim
 	WHERE s.name = {name} AND {ours} AND s.lock_until > {time} RETURNING 1)
-UPDATE holdfast_guests SET state = '{state}', until = GREATEST(until, {now} + 2 * {ttl})
+UPDATE holdfast_guests SET state = '{state}', until = GREATEST(until, {now} + 2::bigint * {ttl})
 	WHERE name = {key} AND id = {id} AND EXISTS(SELECT 1 FROM freed);
