@@ -38,7 +38,8 @@ const (
 	TryFirst
 
 	// TryAgain says of a release that an earlier one may have been applied. An engine that finds nothing of the claim,
-	// and no record of its end, answers with [ErrUnknown] then, not with [ErrGone].
+	// and no record of its end, answers with [ErrUnknown] then, not with [ErrGone]. It answers so for no other reason:
+	// the caller takes the claim for released if it cannot have expired. Other doubts are another error.
 	TryAgain
 )
 
